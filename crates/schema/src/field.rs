@@ -1,8 +1,10 @@
 //! Reading one field out of a raw object, and saying what is wrong with it.
 
-use crate::raw::{Json, Kind, Malformed, Number, Object, write_string};
+use crate::id;
+use crate::raw::{Entry, Json, Kind, Malformed, Number, Object, write_string};
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::marker::PhantomData;
 
 /// What can be wrong with a value. The value itself is untouched and goes on in the raw object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -167,6 +169,12 @@ impl<'a> Field<'a> for Cow<'a, str> {
     }
 }
 
+/// Reads an id and looks at its prefix.
+pub(crate) fn read_id<'a>(kind: id::Kind, json: Json<'a>) -> Result<Cow<'a, str>, Wrong> {
+    let given = <Cow<'a, str> as Field<'a>>::read(json)?;
+    id::check(kind, &given).map(|()| given)
+}
+
 impl<'a> Field<'a> for bool {
     fn read(json: Json<'a>) -> Result<Self, Wrong> {
         json.as_bool().ok_or_else(|| mismatch("a boolean", json.kind()))
@@ -255,6 +263,43 @@ impl<'a> Field<'a> for Count<'a> {
     }
 }
 
+/// A time in ms that may have a fraction; the reference takes any finite number of zero and more where a user's message
+/// says when it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Millis<'a>(Number<'a>);
+
+impl<'a> Millis<'a> {
+    /// The number as spelled.
+    #[must_use]
+    pub fn number(&self) -> &Number<'a> {
+        &self.0
+    }
+
+    /// Whole ms since 1970, the fraction cut off.
+    #[must_use]
+    pub fn whole(&self) -> i64 {
+        // A float cast saturates at both ends.
+        self.0.as_i64().unwrap_or_else(|| self.0.as_f64() as i64)
+    }
+}
+
+impl From<i64> for Millis<'static> {
+    fn from(value: i64) -> Self {
+        Millis(Number::from(value))
+    }
+}
+
+impl<'a> Field<'a> for Millis<'a> {
+    fn read(json: Json<'a>) -> Result<Self, Wrong> {
+        let number = Number::read(json)?;
+        if number.as_f64() < 0.0 { Err(Wrong::Negative { value: number.as_str().to_owned() }) } else { Ok(Millis(number)) }
+    }
+
+    fn write(&self, out: &mut String) {
+        self.0.write(out);
+    }
+}
+
 /// Any value, as it stands.
 impl<'a> Field<'a> for Json<'a> {
     fn read(json: Json<'a>) -> Result<Self, Wrong> {
@@ -301,6 +346,69 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
             Ok(elements) => {
                 for (index, element) in elements.into_iter().enumerate() {
                     path.within(&index.to_string(), |path| T::check(element, path));
+                }
+            }
+        }
+    }
+}
+
+/// An object whose members are all of one type, such as the headers of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map<'a, T> {
+    object: Object<'a>,
+    of: PhantomData<T>,
+}
+
+impl<'a, T> Map<'a, T> {
+    /// A map over raw members; nothing is checked.
+    #[must_use]
+    pub fn from_object(object: Object<'a>) -> Self {
+        Map { object, of: PhantomData }
+    }
+
+    /// The raw members.
+    #[must_use]
+    pub fn object(&self) -> &Object<'a> {
+        &self.object
+    }
+
+    /// The value under a key.
+    ///
+    /// # Errors
+    /// If it is there and of another shape.
+    pub fn get<'b>(&'b self, name: &str) -> Result<Option<T>, Problem>
+    where
+        T: Field<'b>,
+    {
+        self.object.get(name).map(|json| T::read(json.borrowed()).map_err(|wrong| Problem::new(name, wrong))).transpose()
+    }
+
+    /// The members that can be read, in order; others are passed over.
+    pub fn iter<'b>(&'b self) -> impl Iterator<Item = (Cow<'b, str>, T)>
+    where
+        T: Field<'b>,
+    {
+        let read = |entry: &'b Entry<'a>| T::read(entry.value().borrowed()).ok().map(|value| (entry.key(), value));
+        self.object.entries().iter().filter_map(read)
+    }
+}
+
+impl<'a, T: Field<'a>> Field<'a> for Map<'a, T> {
+    fn read(json: Json<'a>) -> Result<Self, Wrong> {
+        Object::read(json).map(Self::from_object)
+    }
+
+    fn write(&self, out: &mut String) {
+        self.object.write(out);
+    }
+
+    fn check(json: Json<'a>, path: &mut Path) {
+        match Object::read(json) {
+            Err(wrong) => path.report(wrong),
+            Ok(object) => {
+                for entry in object.into_entries() {
+                    let key = entry.key().into_owned();
+                    path.within(&key, |path| T::check(entry.into_value(), path));
                 }
             }
         }

@@ -5,6 +5,20 @@
 //! spelling of numbers survive at every level ([`raw`]). Fields are read one by one when asked for; a field that is
 //! missing or of the wrong shape gives a [`Problem`] and costs only itself. `problems()` lists all of them at once.
 //!
+//! ```
+//! use annalist_schema::Part;
+//!
+//! let stored = r#"{"type":"text","text":"hello","later":1.0}"#;
+//! let mut part = Part::parse(stored)?;
+//! assert!(part.problems().is_empty());
+//! if let Part::Text(text) = &mut part {
+//!     assert_eq!(text.text()?, "hello");
+//!     text.set_text("bye".into());
+//! }
+//! assert_eq!(part.to_text(), r#"{"type":"text","text":"bye","later":1.0}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The names are those of the wire: the part `step-finish` is [`part::StepFinishPart`] in `part/step_finish.rs`, the event
 //! `message.part.updated` is [`event::MessagePartUpdated`] in `event/message.rs`.
 //!
@@ -16,10 +30,32 @@ pub mod raw;
 
 #[macro_use]
 mod macros;
+pub mod diff;
+pub mod event;
 mod field;
+pub mod id;
+pub mod key;
+pub mod message;
+pub mod model;
 pub mod part;
+pub mod permission;
+pub mod project;
+pub mod session;
+pub mod status;
+pub mod todo;
+pub mod tokens;
 
-
-pub use field::{Count, Field, Path, Problem, Wrong};
-pub use part::Part;
+pub use diff::FileDiff;
+pub use event::{DurableEvent, Event, PassingEvent};
+pub use field::{Count, Field, Map, Millis, Path, Problem, Wrong};
+pub use key::Key;
+pub use message::{AssistantMessage, Message, MessageError, UserMessage};
+pub use model::{ModelRef, SessionModel};
+pub use part::{Part, ToolState};
+pub use permission::{PermissionRequest, PermissionRule};
+pub use project::Project;
 pub use raw::{Json, Malformed, Number, Object};
+pub use session::Session;
+pub use status::SessionStatus;
+pub use todo::Todo;
+pub use tokens::TokenUsage;

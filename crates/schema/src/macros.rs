@@ -2,15 +2,16 @@
 
 /// A typed view over a raw object.
 ///
-/// Each line is `required|optional "wireName" getter / setter: Type,`. A getter of a required field gives
+/// Each line is `required|optional|nullable "wireName" getter / setter: Type,`. A getter of a required field gives
 /// `Result<Type, Problem>`, of an optional one `Result<Option<Type>, Problem>` (absent and `null` both read as `None`);
-/// the setter of an optional one takes an `Option` and removes the key for `None`. `FIELDS` lists the wire names in the
-/// reference's schema order.
+/// the setter of an optional one takes an `Option` and removes the key for `None`. `nullable` is an optional field where
+/// `null` is no problem and `None` writes it. An id says of what behind its type (`Cow<'_, str> as Session`) and must
+/// start with that kind's prefix. `FIELDS` lists the wire names in the reference's schema order.
 macro_rules! object {
     (
         $(#[$meta:meta])*
         pub struct $name:ident {
-            $( $(#[$doc:meta])* $need:ident $wire:literal $get:ident / $set:ident : $ty:ty ),* $(,)?
+            $( $(#[$doc:meta])* $need:ident $wire:literal $get:ident / $set:ident : $ty:ty $(as $kind:ident)? ),* $(,)?
         }
     ) => {
         $(#[$meta])*
@@ -18,7 +19,8 @@ macro_rules! object {
         pub struct $name<'a>($crate::raw::Object<'a>);
 
         impl<'a> $name<'a> {
-            /// The fields this version knows, in the order of the reference's schema. Others are kept as they are.
+            /// The fields this version knows, in the order of the reference's schema; others are kept as they are. The tag
+            /// that tells a variant and the ids that all variants share are not among them.
             pub const FIELDS: &'static [&'static str] = &[$($wire),*];
 
             /// A view over an object that was decoded elsewhere; nothing is checked.
@@ -74,10 +76,10 @@ macro_rules! object {
 
             #[allow(unused_variables, reason = "an object without fields has nothing to check")]
             pub(crate) fn check_fields(&self, path: &mut $crate::field::Path) {
-                $( object!(@check $need self path $wire $ty); )*
+                $( object!(@check $need self path $wire [$ty] [$($kind)?]); )*
             }
 
-            $( object!(@access $(#[$doc])* $need $wire $get $set $ty); )*
+            $( object!(@access $(#[$doc])* $need $wire $get $set [$ty] [$($kind)?]); )*
         }
 
         impl<'a> $crate::field::Field<'a> for $name<'a> {
@@ -90,7 +92,7 @@ macro_rules! object {
             }
 
             fn check(json: $crate::raw::Json<'a>, path: &mut $crate::field::Path) {
-                match Self::read(json) {
+                match <Self as $crate::field::Field<'a>>::read(json) {
                     Ok(value) => value.check_fields(path),
                     Err(wrong) => path.report(wrong),
                 }
@@ -106,60 +108,92 @@ macro_rules! object {
         serde_by_text!($name);
     };
 
-    (@check required $self:ident $path:ident $wire:literal $ty:ty) => {
-        $path.within($wire, |path| match $self.0.get($wire) {
-            Some(json) => <$ty as $crate::field::Field<'_>>::check(json.borrowed(), path),
+    (@check required $self:ident $path:ident $wire:literal $ty:tt $kind:tt) => {
+        $path.within($wire, |path| match $self.object().get($wire) {
+            Some(json) => object!(@check_value $ty $kind json path),
             None => path.report($crate::field::Wrong::Missing),
         });
     };
-    (@check optional $self:ident $path:ident $wire:literal $ty:ty) => {
-        if let Some(json) = $self.0.get($wire) {
-            $path.within($wire, |path| <$ty as $crate::field::Field<'_>>::check(json.borrowed(), path));
+    (@check optional $self:ident $path:ident $wire:literal $ty:tt $kind:tt) => {
+        if let Some(json) = $self.object().get($wire) {
+            $path.within($wire, |path| object!(@check_value $ty $kind json path));
+        }
+    };
+    (@check nullable $self:ident $path:ident $wire:literal $ty:tt $kind:tt) => {
+        if let Some(json) = $self.object().get($wire).filter(|json| json.kind() != $crate::raw::Kind::Null) {
+            $path.within($wire, |path| object!(@check_value $ty $kind json path));
         }
     };
 
-    (@access $(#[$doc:meta])* required $wire:literal $get:ident $set:ident $ty:ty) => {
+    (@check_value [$ty:ty] [] $json:ident $path:ident) => {
+        <$ty as $crate::field::Field<'_>>::check($json.borrowed(), $path)
+    };
+    (@check_value [$ty:ty] [$kind:ident] $json:ident $path:ident) => {
+        if let Err(wrong) = $crate::field::read_id($crate::id::Kind::$kind, $json.borrowed()) {
+            $path.report(wrong);
+        }
+    };
+
+    (@read [$ty:ty] [] $wire:literal $json:ident) => {
+        <$ty as $crate::field::Field<'_>>::read($json.borrowed()).map_err(|wrong| $crate::field::Problem::new($wire, wrong))
+    };
+    (@read [$ty:ty] [$kind:ident] $wire:literal $json:ident) => {
+        $crate::field::read_id($crate::id::Kind::$kind, $json.borrowed())
+            .map_err(|wrong| $crate::field::Problem::new($wire, wrong))
+    };
+
+    (@access $(#[$doc:meta])* required $wire:literal $get:ident $set:ident [$ty:ty] $kind:tt) => {
         $(#[$doc])*
         ///
         /// # Errors
         /// If the field is missing or of another shape.
         pub fn $get(&self) -> Result<$ty, $crate::field::Problem> {
-            match self.0.get($wire) {
-                Some(json) => $crate::field::Field::read(json.borrowed()).map_err(|wrong| $crate::field::Problem::new($wire, wrong)),
+            match self.object().get($wire) {
+                Some(json) => object!(@read [$ty] $kind $wire json),
                 None => Err($crate::field::Problem::new($wire, $crate::field::Wrong::Missing)),
             }
         }
 
         #[doc = concat!("Sets `", $wire, "`.")]
         pub fn $set(&mut self, value: $ty) -> &mut Self {
-            self.0.set($wire, $crate::field::Field::to_json(&value));
+            self.object_mut().set($wire, $crate::field::Field::to_json(&value));
             self
         }
     };
-    (@access $(#[$doc:meta])* optional $wire:literal $get:ident $set:ident $ty:ty) => {
+    (@access $(#[$doc:meta])* optional $wire:literal $get:ident $set:ident [$ty:ty] $kind:tt) => {
+        object!(@get_option $(#[$doc])* $wire $get [$ty] $kind);
+
+        #[doc = concat!("Sets `", $wire, "`; `None` removes it.")]
+        pub fn $set(&mut self, value: Option<$ty>) -> &mut Self {
+            match value {
+                Some(value) => self.object_mut().set($wire, $crate::field::Field::to_json(&value)),
+                None => {
+                    self.object_mut().remove($wire);
+                }
+            }
+            self
+        }
+    };
+    (@access $(#[$doc:meta])* nullable $wire:literal $get:ident $set:ident [$ty:ty] $kind:tt) => {
+        object!(@get_option $(#[$doc])* $wire $get [$ty] $kind);
+
+        #[doc = concat!("Sets `", $wire, "`; `None` sets it to `null`.")]
+        pub fn $set(&mut self, value: Option<$ty>) -> &mut Self {
+            let json = value.map_or_else($crate::raw::Json::null, |value| $crate::field::Field::to_json(&value));
+            self.object_mut().set($wire, json);
+            self
+        }
+    };
+    (@get_option $(#[$doc:meta])* $wire:literal $get:ident [$ty:ty] $kind:tt) => {
         $(#[$doc])*
         ///
         /// # Errors
         /// If the field is there and of another shape. Absent and `null` are `None`.
         pub fn $get(&self) -> Result<Option<$ty>, $crate::field::Problem> {
-            match self.0.get($wire) {
-                None => Ok(None),
-                Some(json) if json.kind() == $crate::raw::Kind::Null => Ok(None),
-                Some(json) => $crate::field::Field::read(json.borrowed())
-                    .map(Some)
-                    .map_err(|wrong| $crate::field::Problem::new($wire, wrong)),
+            match self.object().get($wire) {
+                Some(json) if json.kind() != $crate::raw::Kind::Null => object!(@read [$ty] $kind $wire json).map(Some),
+                _ => Ok(None),
             }
-        }
-
-        #[doc = concat!("Sets `", $wire, "`; `None` removes it.")]
-        pub fn $set(&mut self, value: Option<$ty>) -> &mut Self {
-            match value {
-                Some(value) => self.0.set($wire, $crate::field::Field::to_json(&value)),
-                None => {
-                    self.0.remove($wire);
-                }
-            }
-            self
         }
     };
 }
@@ -168,12 +202,30 @@ macro_rules! object {
 ///
 /// Each line is `"wire-name" | "older-name" => Variant(View),`. Whatever else stands there becomes `Unknown` and is
 /// carried along untouched.
+///
+/// Behind the lines may stand `identity { "wireName" getter / setter: Kind, ... }`: ids that every variant has on the wire
+/// and that the columns of a row hold instead of its data. The enum and every view get them; nobody misses them.
 macro_rules! tagged {
     (
         $(#[$meta:meta])*
         pub enum $name:ident by $key:literal, $what:literal {
             $( $(#[$doc:meta])* $wire:literal $(| $older:literal)* => $variant:ident($view:ident) ),* $(,)?
         }
+    ) => {
+        tagged! {
+            $(#[$meta])*
+            pub enum $name by $key, $what {
+                $( $(#[$doc])* $wire $(| $older)* => $variant($view), )*
+            }
+            identity {}
+        }
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident by $key:literal, $what:literal {
+            $( $(#[$doc:meta])* $wire:literal $(| $older:literal)* => $variant:ident($view:ident) ),* $(,)?
+        }
+        identity $ids:tt
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -210,6 +262,15 @@ macro_rules! tagged {
             #[must_use]
             pub fn tag(&self) -> Option<std::borrow::Cow<'_, str>> {
                 self.object().text($key)
+            }
+
+            /// The name that this version has for it, also where an older one is written; nothing for `Unknown`.
+            #[must_use]
+            pub fn wire_name(&self) -> Option<&'static str> {
+                match self {
+                    $( Self::$variant(_) => Some($wire), )*
+                    Self::Unknown(_) => None,
+                }
             }
 
             /// The raw members.
@@ -262,6 +323,7 @@ macro_rules! tagged {
             }
 
             pub(crate) fn check_fields(&self, path: &mut $crate::field::Path) {
+                identity!(@check self path $ids);
                 match self {
                     $( Self::$variant(view) => view.check_fields(path), )*
                     Self::Unknown(object) => path.within($key, |path| {
@@ -287,14 +349,18 @@ macro_rules! tagged {
             }
 
             fn check(json: $crate::raw::Json<'a>, path: &mut $crate::field::Path) {
-                match Self::read(json) {
+                match <Self as $crate::field::Field<'a>>::read(json) {
                     Ok(value) => value.check_fields(path),
                     Err(wrong) => path.report(wrong),
                 }
             }
         }
 
+        identity!($name $ids);
+
         $(
+            identity!($view $ids);
+
             impl<'a> From<$view<'a>> for $name<'a> {
                 fn from(value: $view<'a>) -> Self {
                     Self::$variant(value)
@@ -309,6 +375,19 @@ macro_rules! tagged {
         }
 
         serde_by_text!($name);
+    };
+}
+
+/// The ids of a [`tagged!`] type, as accessors and as checks.
+macro_rules! identity {
+    ($name:ident {}) => {};
+    ($name:ident { $( $(#[$doc:meta])* $wire:literal $get:ident / $set:ident : $kind:ident ),* $(,)? }) => {
+        impl $name<'_> {
+            $( object!(@access $(#[$doc])* required $wire $get $set [std::borrow::Cow<'_, str>] [$kind]); )*
+        }
+    };
+    (@check $self:ident $path:ident { $( $(#[$doc:meta])* $wire:literal $get:ident / $set:ident : $kind:ident ),* $(,)? }) => {
+        $( object!(@check optional $self $path $wire [std::borrow::Cow<'_, str>] [$kind]); )*
     };
 }
 
@@ -329,7 +408,29 @@ macro_rules! words {
             Other(std::borrow::Cow<'a, str>),
         }
 
-        impl $name<'_> {
+        impl<'a> $name<'a> {
+            /// The words this version knows.
+            pub const WORDS: &'static [&'static str] = &[$($wire),*];
+
+            /// Tells a word; never fails.
+            #[must_use]
+            pub fn from_word(word: impl Into<std::borrow::Cow<'a, str>>) -> Self {
+                let word = word.into();
+                match &*word {
+                    $( $wire => Self::$variant, )*
+                    _ => Self::Other(word),
+                }
+            }
+
+            /// The same word with a text of its own.
+            #[must_use]
+            pub fn into_static(self) -> $name<'static> {
+                match self {
+                    $( Self::$variant => $name::$variant, )*
+                    Self::Other(word) => $name::Other(std::borrow::Cow::Owned(word.into_owned())),
+                }
+            }
+
             /// The word on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
@@ -342,11 +443,7 @@ macro_rules! words {
 
         impl<'a> $crate::field::Field<'a> for $name<'a> {
             fn read(json: $crate::raw::Json<'a>) -> Result<Self, $crate::field::Wrong> {
-                let word = <std::borrow::Cow<'a, str> as $crate::field::Field<'a>>::read(json)?;
-                Ok(match &*word {
-                    $( $wire => Self::$variant, )*
-                    _ => Self::Other(word),
-                })
+                <std::borrow::Cow<'a, str> as $crate::field::Field<'a>>::read(json).map(Self::from_word)
             }
 
             fn write(&self, out: &mut String) {
@@ -354,7 +451,7 @@ macro_rules! words {
             }
 
             fn check(json: $crate::raw::Json<'a>, path: &mut $crate::field::Path) {
-                match Self::read(json) {
+                match <Self as $crate::field::Field<'a>>::read(json) {
                     Ok(Self::Other(word)) => {
                         path.report($crate::field::Wrong::Unknown { what: $what, value: word.into_owned() });
                     }

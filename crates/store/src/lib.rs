@@ -1,0 +1,30 @@
+//! The durable record: an event log and its projections, in the database file that OpenCode uses.
+//!
+//! [`Store`] is the way in. Reading goes through a [`Snapshot`], one consistent view; writing through a [`Transaction`] that
+//! runs on the writer's thread and is acknowledged after its commit. A durable event gets the next number of its session, is
+//! projected into rows and stored, all in one transaction (design G2). Rows nobody looks into are passed on as they are
+//! ([`hydrate`]), and a row that cannot be read costs that row alone (G6).
+//!
+//! All SQL stands in [`sqlite`]; everything else is written against the traits in [`backend`].
+
+pub mod append;
+pub mod backend;
+pub mod document;
+pub mod error;
+pub mod folder;
+pub mod hydrate;
+pub mod query;
+pub mod row;
+pub mod sqlite;
+pub mod transcript;
+
+mod pending;
+mod store;
+
+pub use append::{Expect, NewEvent, Recorded};
+pub use backend::{Backend, Durability, Flow, Snapshot, Transaction};
+pub use error::Error;
+pub use folder::Folder;
+pub use pending::Pending;
+pub use sqlite::Create;
+pub use store::{Listing, Store};

@@ -1,5 +1,6 @@
 //! The part `text`: what a person wrote, or what the model answered.
 
+use crate::id::unsigned_ms;
 use crate::raw::Object;
 use std::borrow::Cow;
 
@@ -33,9 +34,18 @@ impl TextPart<'static> {
     /// A text part with its text and nothing else.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut part = TextPart::default();
-        part.object_mut().set_text("type", "text");
+        let mut part = TextPart::from_object(Object::tagged("type", "text"));
         part.set_text(text.into());
         part
+    }
+}
+
+impl PartTime<'static> {
+    /// The time of a part whose stream begins, in ms.
+    #[must_use]
+    pub fn started(start: i64) -> Self {
+        let mut time = PartTime::default();
+        time.set_start(unsigned_ms(start));
+        time
     }
 }

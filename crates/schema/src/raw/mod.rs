@@ -52,6 +52,14 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Bytes as text, for `parse`.
+///
+/// # Errors
+/// [`Malformed`] with the offset of the first byte that is not UTF-8.
+pub fn utf8(bytes: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(bytes).map_err(|error| Malformed { offset: error.valid_up_to(), what: "not UTF-8" })
+}
+
 /// The text of one well-formed JSON value, without surrounding white space.
 ///
 /// Equality is equality of the text.

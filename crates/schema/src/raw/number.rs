@@ -137,7 +137,9 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_recognised_in_every_spelling() {
-        for (text, value) in [("3", Some(3)), ("3.0", Some(3)), ("3e2", Some(300)), ("3.5", None), ("-7", Some(-7)), ("1e999", None)] {
+        for (text, value) in
+            [("3", Some(3)), ("3.0", Some(3)), ("3e2", Some(300)), ("3.5", None), ("-7", Some(-7)), ("1e999", None)]
+        {
             assert_eq!(Number::trusted(text).as_i64(), value, "{text}");
         }
         assert_eq!(Number::trusted("12345678901234567890").as_i64(), None);

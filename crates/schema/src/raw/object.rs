@@ -26,6 +26,12 @@ impl<'a> Entry<'a> {
         &self.value
     }
 
+    /// The value itself.
+    #[must_use]
+    pub fn into_value(self) -> Json<'a> {
+        self.value
+    }
+
     fn is(&self, name: &str) -> bool {
         if memchr::memchr(b'\\', self.key.as_bytes()).is_none() { self.key == name } else { self.key() == name }
     }
@@ -47,16 +53,22 @@ impl<'a> Object<'a> {
         Object { entries: Vec::new() }
     }
 
+    /// An object with one member, a string: where everything that carries a tag starts.
+    #[must_use]
+    pub fn tagged(key: &str, tag: &str) -> Object<'static> {
+        let mut object = Object::new();
+        object.set_text(key, tag);
+        object
+    }
+
     /// Splits a text, checking all of it in the same pass.
     ///
     /// # Errors
     /// [`Malformed`] if it is not JSON, or not an object.
     pub fn parse(text: &'a str) -> Result<Self, Malformed> {
         let members = scan::members(text)?;
-        let entries = members
-            .into_iter()
-            .map(|m| Entry { key: Cow::Borrowed(&text[m.key]), value: Json::trusted(&text[m.value]) })
-            .collect();
+        let entries =
+            members.into_iter().map(|m| Entry { key: Cow::Borrowed(&text[m.key]), value: Json::trusted(&text[m.value]) }).collect();
         Ok(Object { entries })
     }
 
@@ -130,9 +142,9 @@ impl<'a> Object<'a> {
         removed
     }
 
-    /// Keeps the members whose (unescaped) key passes.
-    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.entries.retain(|entry| keep(&entry.key()));
+    /// Keeps the members whose (unescaped) key and value pass.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &Json<'a>) -> bool) {
+        self.entries.retain(|entry| keep(&entry.key(), &entry.value));
     }
 
     /// Appends a member of another object, key and value untouched.

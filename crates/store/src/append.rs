@@ -1,0 +1,64 @@
+//! What goes into the log.
+
+use annalist_schema::id;
+
+/// Where the caller believes a session's log to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// Anywhere.
+    Any,
+    /// Nothing was ever logged for this session.
+    NoStream,
+    /// The last event has this number.
+    At(i64),
+}
+
+impl Expect {
+    /// Whether a log whose last number is `last` is where it was expected.
+    #[must_use]
+    pub fn holds(self, last: Option<i64>) -> bool {
+        match self {
+            Expect::Any => true,
+            Expect::NoStream => last.is_none(),
+            Expect::At(seq) => last == Some(seq),
+        }
+    }
+}
+
+impl std::fmt::Display for Expect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Expect::Any => f.write_str("anything"),
+            Expect::NoStream => f.write_str("no log"),
+            Expect::At(seq) => write!(f, "event {seq}"),
+        }
+    }
+}
+
+/// An event to be recorded.
+#[derive(Debug, Clone)]
+pub struct NewEvent {
+    /// `evt_...`; its millisecond is the time written into the rows that the event touches.
+    pub id: String,
+    /// The versioned type, such as `message.updated.1`.
+    pub kind: String,
+    /// The JSON text of the event's data, an object.
+    pub data: String,
+}
+
+impl NewEvent {
+    /// An event of now.
+    #[must_use]
+    pub fn new(kind: &str, data: String) -> Self {
+        NewEvent { id: id::new(id::Kind::Event), kind: kind.to_owned(), data }
+    }
+}
+
+/// An event that has its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// `evt_...`
+    pub id: String,
+    /// Its place in the session's log: 0, 1, 2 ... without gaps.
+    pub seq: i64,
+}

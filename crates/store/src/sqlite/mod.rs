@@ -1,0 +1,120 @@
+//! The record in an SQLite file that OpenCode reads and writes too.
+//!
+//! One thread owns the one write connection and commits waiting jobs as a group ([`writer`]); readers come from a small pool
+//! ([`readers`]). All SQL of the project stands in this folder.
+
+mod columns;
+mod open;
+mod project;
+mod read;
+mod readers;
+mod value;
+mod view;
+mod writer;
+
+use crate::backend::{Backend, Durability, Job, Settle, Snapshot};
+use crate::error::Error;
+use columns::Columns;
+use readers::Readers;
+use rusqlite::ErrorCode;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use writer::Writer;
+
+pub use open::{Create, MINIMUM_SQLITE};
+
+/// What every connection to one file shares.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) path: PathBuf,
+    pub(crate) columns: Columns,
+}
+
+/// The SQLite backend.
+pub struct Sqlite {
+    file: Arc<File>,
+    readers: Readers,
+    /// Started by the first write: a command that only reads never takes a write connection.
+    writer: Mutex<Option<Writer>>,
+}
+
+impl Sqlite {
+    /// Opens a file, or makes one.
+    ///
+    /// # Errors
+    /// [`Error::NoFile`], [`Error::EmptyFile`], [`Error::NotADatabase`], [`Error::Damaged`], [`Error::Io`],
+    /// [`Error::OldSqlite`]. A file is never changed by opening it.
+    pub fn open(path: &Path, create: Create) -> Result<Self, Error> {
+        let (file, first) = open::open(path, create)?;
+        let file = Arc::new(file);
+        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, writer: Mutex::new(None) })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.file.path
+    }
+}
+
+impl Backend for Sqlite {
+    fn read(&self, read: &mut dyn FnMut(&dyn Snapshot) -> Result<(), Error>) -> Result<(), Error> {
+        self.readers.with(read)
+    }
+
+    fn write(&self, durability: Durability, job: Job, settle: Settle) {
+        if let Err(error) = self.writable() {
+            return settle(Err(error));
+        }
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.is_none() {
+            match Writer::start(Arc::clone(&self.file)) {
+                Ok(started) => *writer = Some(started),
+                Err(error) => return settle(Err(error)),
+            }
+        }
+        if let Some(writer) = writer.as_ref() {
+            writer.queue(durability, job, settle);
+        }
+    }
+
+    fn writable(&self) -> Result<(), Error> {
+        match self.file.columns.not_writable() {
+            None => Ok(()),
+            Some(reason) => Err(Error::ReadOnly { file: self.file.path.clone(), reason: reason.to_owned() }),
+        }
+    }
+}
+
+/// Turns SQLite's codes into the kinds of [`Error`] (one place, so that a code means the same everywhere).
+pub(crate) fn error(path: &Path, source: &rusqlite::Error) -> Error {
+    let file = path.to_owned();
+    let code = source.sqlite_error_code();
+    let detail = match source {
+        rusqlite::Error::SqliteFailure(failure, message) => message.clone().unwrap_or_else(|| failure.to_string()),
+        other => other.to_string(),
+    };
+    match code {
+        Some(ErrorCode::NotADatabase) => Error::NotADatabase { file, reason: "its first bytes are not SQLite's".to_owned() },
+        Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { file, detail },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { file, waited_ms: open::READER_WAIT_MS },
+        Some(ErrorCode::DiskFull) => Error::Full { file },
+        Some(ErrorCode::ReadOnly) => Error::ReadOnly { file, reason: "the file or its folder cannot be written".to_owned() },
+        Some(ErrorCode::PermissionDenied) => Error::Io { file, source: std::io::ErrorKind::PermissionDenied.into() },
+        Some(ErrorCode::CannotOpen) => {
+            // SQLite says only that it could not; the operating system says why.
+            let source = match std::fs::File::open(path) {
+                Err(source) => source,
+                Ok(_) => std::io::Error::other("cannot be opened together with its -wal and -shm files"),
+            };
+            Error::Io { file, source }
+        }
+        _ => Error::Sqlite { file, source: again(source, detail) },
+    }
+}
+
+/// rusqlite's errors cannot be cloned, and one failed commit has to be told to every job of its group.
+fn again(source: &rusqlite::Error, detail: String) -> rusqlite::Error {
+    let code = source.sqlite_error().copied().unwrap_or(rusqlite::ffi::Error { code: ErrorCode::Unknown, extended_code: 1 });
+    rusqlite::Error::SqliteFailure(code, Some(detail))
+}
