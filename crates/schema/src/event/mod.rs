@@ -257,6 +257,15 @@ impl<'a> Event<'a> {
         }
     }
 
+    /// The same event with texts of its own.
+    #[must_use]
+    pub fn into_static(self) -> Event<'static> {
+        match self {
+            Event::Durable(event) => Event::Durable(event.into_static()),
+            Event::Passing(event) => Event::Passing(event.into_static()),
+        }
+    }
+
     /// Everything in the data that does not fit the model, at every level; empty for a sound event.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {

@@ -104,18 +104,12 @@ impl UserMessage<'_> {
     /// # Errors
     /// If the one that counts is no string, or there is no model.
     pub fn variant(&self) -> Result<Option<Cow<'_, str>>, Problem> {
-        let of = |object: &Object<'_>, at: &str| match object.get("variant") {
-            Some(json) if json.kind() != crate::raw::Kind::Null => match json.as_text() {
-                Some(text) => Ok(Some(text.into_owned())),
-                None => Err(Problem::new(at, crate::field::mismatch("a string", json.kind()))),
-            },
-            _ => Ok(None),
-        };
-        let inner = of(self.model()?.object(), "model.variant")?;
-        Ok(match inner {
-            Some(variant) => Some(variant),
-            None => of(self.object(), "variant")?,
+        let model = self.model()?;
+        if let Some(variant) = model.variant()? {
+            return Ok(Some(Cow::Owned(variant.into_owned())));
         }
-        .map(Cow::Owned))
+        // Older histories have the members of the model's choice beside the model; the view of one reads them there too.
+        let beside = ModelRef::from_object(self.object().borrowed());
+        Ok(beside.variant()?.map(|variant| Cow::Owned(variant.into_owned())))
     }
 }

@@ -15,11 +15,18 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
 pub(super) struct View<'c> {
     db: &'c Connection,
     file: &'c File,
+    /// An append failed halfway. A job that carries on all the same must not keep what the projector had written.
+    spoilt: bool,
 }
 
 impl<'c> View<'c> {
     pub(super) fn new(db: &'c Connection, file: &'c File) -> Self {
-        View { db, file }
+        View { db, file, spoilt: false }
+    }
+
+    /// Whether this view's writes must not be kept.
+    pub(super) fn is_spoilt(&self) -> bool {
+        self.spoilt
     }
 
     fn failed(&self) -> impl Fn(rusqlite::Error) -> Error + '_ {
@@ -107,10 +114,23 @@ impl Transaction for View<'_> {
         let seq = last.map_or(0, |last| last + 1);
         let data = Object::parse(&event.data)
             .map_err(|e| Error::Invalid { what: format!("event {}", event.kind), problem: e.to_string() })?;
+        self.spoilt = true;
+        let recorded = self.record(session, seq, &event, &data)?;
+        self.spoilt = false;
+        Ok(recorded)
+    }
+
+    fn ensure_project(&mut self, folder: &Folder, now_ms: i64) -> Result<(), Error> {
+        project::folder::ensure(self.db, folder, now_ms).map_err(self.failed())
+    }
+}
+
+impl View<'_> {
+    fn record(&self, session: &str, seq: i64, event: &NewEvent, data: &Object<'_>) -> Result<Recorded, Error> {
         // The time written into rows is the event's own, not a second look at the clock: replaying gives the same rows.
         let now = id::now_ms();
         let at = id::time_near(&event.id, now).unwrap_or(now);
-        project::project(&project::Context { db: self.db, file: self.file, session, at }, &event.kind, &data)?;
+        project::project(&project::Context { db: self.db, file: self.file, session, at }, &event.kind, data)?;
 
         let failed = self.failed();
         self.db
@@ -125,15 +145,11 @@ impl Transaction for View<'_> {
             .prepare_cached("INSERT INTO event (id, aggregate_id, seq, type, data) VALUES (?1, ?2, ?3, ?4, ?5)")
             .and_then(|mut s| s.execute(params![event.id, session, seq, event.kind, event.data]));
         match stored {
-            Ok(_) => Ok(Recorded { id: event.id, seq }),
+            Ok(_) => Ok(Recorded { id: event.id.clone(), seq }),
             Err(e) if e.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(Error::IdTaken { what: "event", id: event.id, owner: None })
+                Err(Error::IdTaken { what: "event", id: event.id.clone(), owner: None })
             }
             Err(e) => Err(failed(e)),
         }
-    }
-
-    fn ensure_project(&mut self, folder: &Folder, now_ms: i64) -> Result<(), Error> {
-        project::folder::ensure(self.db, folder, now_ms).map_err(self.failed())
     }
 }

@@ -179,6 +179,10 @@ impl Thread {
         let mut view = View::new(&self.db, &self.file);
         let result = catch_unwind(AssertUnwindSafe(|| job(&mut view)))
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
+        let result = match result {
+            Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
+            result => result,
+        };
         if result.is_err() && !self.db.is_autocommit() {
             self.db.execute_batch("ROLLBACK TO job").map_err(failed)?;
         }

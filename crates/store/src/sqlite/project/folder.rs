@@ -1,6 +1,6 @@
 //! The row of a folder's project, and its further work trees (reference-storage 4.8).
 
-use crate::folder::Folder;
+use crate::folder::{Folder, GLOBAL};
 use annalist_schema::Json;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -11,21 +11,26 @@ pub(in crate::sqlite) fn ensure(db: &Connection, folder: &Folder, now_ms: i64) -
         .prepare_cached("SELECT worktree, sandboxes FROM project WHERE id = ?1")?
         .query_row([&folder.project], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    match known {
-        None => {
-            let vcs = folder.git.then_some("git");
-            db.prepare_cached(
-                "INSERT INTO project (id, worktree, vcs, time_created, time_updated, sandboxes) VALUES (?1, ?2, ?3, ?4, ?4, '[]')",
-            )?
-            .execute(params![folder.project, folder.worktree, vcs, now_ms])?;
-        }
-        Some((worktree, sandboxes)) if worktree != folder.worktree && folder.git => {
+    if let Some((worktree, sandboxes)) = known {
+        // The row of all folders without a project of their own has no work tree to speak of.
+        if folder.project != GLOBAL && worktree != folder.worktree {
             if let Some(sandboxes) = with(&sandboxes, &folder.worktree) {
                 db.prepare_cached("UPDATE project SET sandboxes = ?1, time_updated = ?2 WHERE id = ?3")?
                     .execute(params![sandboxes, now_ms, folder.project])?;
             }
         }
-        Some(_) => return Ok(()),
+    } else {
+        let vcs = folder.git.then_some("git");
+        db.prepare_cached(
+            "INSERT INTO project (id, worktree, vcs, time_created, time_updated, sandboxes) VALUES (?1, ?2, ?3, ?4, ?4, '[]')",
+        )?
+        .execute(params![folder.project, folder.worktree, vcs, now_ms])?;
+    }
+    if folder.project != GLOBAL {
+        db.prepare_cached(
+            "INSERT INTO project_directory (project_id, directory, time_created) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![folder.project, folder.worktree, now_ms])?;
     }
     Ok(())
 }
