@@ -17,8 +17,7 @@ pub use notice::{CommandExecuted, FileEdited, ProjectUpdated};
 pub use permission::{PermissionAsked, PermissionReplied};
 pub use server::{GlobalDisposed, ServerConnected, ServerHeartbeat, ServerInstanceDisposed};
 pub use session::{
-    SessionCompacted, SessionCreated, SessionDeleted, SessionDiff, SessionErrored, SessionIdle, SessionStatusChanged,
-    SessionUpdated,
+    SessionCompacted, SessionCreated, SessionDeleted, SessionDiff, SessionError, SessionIdle, SessionStatusChanged, SessionUpdated,
 };
 pub use todo::TodoUpdated;
 
@@ -182,7 +181,7 @@ events! {
     pub enum PassingEvent {
         "message.part.delta" => MessagePartDelta(MessagePartDelta),
         "session.diff" => SessionDiff(SessionDiff),
-        "session.error" => SessionErrored(SessionErrored),
+        "session.error" => SessionError(SessionError),
         "session.status" => SessionStatusChanged(SessionStatusChanged),
         "session.idle" => SessionIdle(SessionIdle),
         "session.compacted" => SessionCompacted(SessionCompacted),

@@ -50,7 +50,7 @@ object! {
 
 object! {
     /// `session.error`: something went wrong, in a session or outside of any.
-    pub struct SessionErrored {
+    pub struct SessionError {
         /// The session.
         optional "sessionID" session_id / set_session_id: Cow<'_, str> as Session,
         /// What.

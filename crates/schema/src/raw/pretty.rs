@@ -73,6 +73,7 @@ fn new_line(level: usize, out: &mut dyn Write) -> io::Result<()> {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used, reason = "a failing test is meant to panic")]
 mod tests {
     use super::*;
 

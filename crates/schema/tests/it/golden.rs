@@ -12,8 +12,13 @@ fn conformance(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance").join(path)
 }
 
-/// Documents that do not fit the model on purpose: the file, the place, and what is wrong there.
-const KNOWN: &[(&str, &str, &str)] = &[];
+/// Documents that do not fit the model on purpose: the case, the place, and what is wrong there.
+const KNOWN: &[(&str, &str, &str)] = &[
+    // JavaScript strings may hold half a surrogate pair, and the case is about those.
+    ("lone-surrogates", "state.error", "has half a surrogate pair in it"),
+    ("lone-surrogates", "state.output", "has half a surrogate pair in it"),
+    ("lone-surrogates", "text", "has half a surrogate pair in it"),
+];
 
 struct Problems(BTreeSet<(String, String, String)>);
 

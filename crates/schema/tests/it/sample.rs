@@ -1,4 +1,4 @@
-//! A sound value of every shape, with all of its fields.
+//! A sound value of every shape, with all of its fields. Some numbers are not spelled as a program would print them.
 
 pub const PARTS: &[&str] = &[
     r#"{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"a","synthetic":true,"ignored":false,"time":{"start":1,"end":2},"metadata":{"openai":{"itemId":"i"}}}"#,
@@ -13,7 +13,7 @@ pub const PARTS: &[&str] = &[
     r#"{"type":"agent","name":"plan","source":{"value":"@plan","start":0,"end":5}}"#,
     r#"{"type":"subtask","prompt":"p","description":"d","agent":"general","model":{"providerID":"p","modelID":"m"},"command":"c"}"#,
     r#"{"type":"step-start","snapshot":"abc"}"#,
-    r#"{"type":"step-finish","reason":"stop","snapshot":"abc","cost":0.25,"tokens":{"total":10,"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}}}"#,
+    r#"{"type":"step-finish","reason":"stop","snapshot":"abc","cost":2.50,"tokens":{"total":1e1,"input":1.0,"output":2,"reasoning":3,"cache":{"read":4,"write":5}}}"#,
     r#"{"type":"snapshot","snapshot":"abc"}"#,
     r#"{"type":"patch","hash":"abc","files":["/a","/b"]}"#,
     r#"{"type":"retry","attempt":1,"error":{"name":"APIError","data":{"message":"m","statusCode":500,"isRetryable":true,"responseHeaders":{"a":"b"},"responseBody":"b","metadata":{"url":"u"}}},"time":{"created":1}}"#,
@@ -21,9 +21,9 @@ pub const PARTS: &[&str] = &[
 ];
 
 pub const MESSAGES: &[&str] = &[
-    r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1.5},"format":{"type":"json_schema","schema":{"type":"object"},"retryCount":2},"summary":{"title":"t","body":"b","diffs":[{"file":"a","patch":"p","additions":1,"deletions":0,"status":"modified"}]},"agent":"build","model":{"providerID":"p","modelID":"m","variant":"high"},"system":"s","tools":{"bash":false}}"#,
+    r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1.50},"format":{"type":"json_schema","schema":{"type":"object"},"retryCount":2},"summary":{"title":"t","body":"b","diffs":[{"file":"a","patch":"p","additions":1,"deletions":0,"status":"modified"}]},"agent":"build","model":{"providerID":"p","modelID":"m","variant":"high"},"system":"s","tools":{"bash":false}}"#,
     r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1},"format":{"type":"text"},"agent":"build","model":{"providerID":"p","modelID":"m"}}"#,
-    r#"{"id":"msg_2","sessionID":"ses_1","role":"assistant","time":{"created":1,"completed":2},"error":{"name":"UnknownError","data":{"message":"m","ref":"err_1"}},"parentID":"msg_1","modelID":"m","providerID":"p","mode":"build","agent":"build","path":{"cwd":"/a","root":"/"},"summary":true,"cost":0.5,"tokens":{"total":10,"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}},"structured":[1],"variant":"high","finish":"stop"}"#,
+    r#"{"id":"msg_2","sessionID":"ses_1","role":"assistant","time":{"created":1,"completed":2},"error":{"name":"UnknownError","data":{"message":"m","ref":"err_1"}},"parentID":"msg_1","modelID":"m","providerID":"p","mode":"build","agent":"build","path":{"cwd":"/a","root":"/"},"summary":true,"cost":5.0e-1,"tokens":{"total":1E1,"input":1,"output":2,"reasoning":3,"cache":{"read":4,"write":5}},"structured":[1],"variant":"high","finish":"stop"}"#,
 ];
 
 pub const ERRORS: &[&str] = &[
@@ -37,7 +37,7 @@ pub const ERRORS: &[&str] = &[
     r#"{"name":"APIError","data":{"message":"m","isRetryable":false}}"#,
 ];
 
-pub const SESSION: &str = r#"{"id":"ses_1","slug":"calm-river","projectID":"p","workspaceID":"wrk_1","directory":"/a","path":"","parentID":"ses_0","summary":{"additions":1,"deletions":0,"files":1,"diffs":[{"additions":1,"deletions":0}]},"cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}},"share":{"url":"https://x"},"title":"t","agent":"build","model":{"id":"m","providerID":"p","variant":"default"},"version":"1.18.33","metadata":{"a":1},"time":{"created":1,"updated":2,"compacting":3,"archived":-1.5},"permission":[{"permission":"bash","pattern":"*","action":"ask"}],"revert":{"messageID":"msg_1","partID":"prt_1","snapshot":"s","diff":"d"}}"#;
+pub const SESSION: &str = r#"{"id":"ses_1","slug":"calm-river","projectID":"p","workspaceID":"wrk_1","directory":"/a","path":"","parentID":"ses_0","summary":{"additions":1.0,"deletions":0,"files":1,"diffs":[{"additions":1,"deletions":0}]},"cost":0,"tokens":{"input":0,"output":0,"reasoning":0,"cache":{"read":0,"write":0}},"share":{"url":"https://x"},"title":"t","agent":"build","model":{"id":"m","providerID":"p","variant":"default"},"version":"1.18.33","metadata":{"a":1},"time":{"created":1,"updated":2,"compacting":3,"archived":-1.50},"permission":[{"permission":"bash","pattern":"*","action":"ask"}],"revert":{"messageID":"msg_1","partID":"prt_1","snapshot":"s","diff":"d"}}"#;
 
 /// Types and data of events, one of each line of both tables.
 pub fn events() -> Vec<(&'static str, String)> {
