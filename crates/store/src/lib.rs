@@ -26,5 +26,5 @@ pub use backend::{Backend, Durability, Flow, Snapshot, Transaction};
 pub use error::Error;
 pub use folder::Folder;
 pub use pending::Pending;
-pub use sqlite::Create;
+pub use sqlite::{Create, Options};
 pub use store::{Listing, Store};

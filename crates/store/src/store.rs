@@ -9,7 +9,7 @@ use crate::hydrate;
 use crate::pending::Pending;
 use crate::query::{Cursor, MessageRange, SessionFilter};
 use crate::row::TodoRow;
-use crate::sqlite::{Create, Sqlite};
+use crate::sqlite::{Create, Options, Sqlite};
 use crate::transcript::{self, Page, WithParts};
 use annalist_schema::Session;
 use std::io::Write;
@@ -37,7 +37,15 @@ impl Store {
     /// # Errors
     /// See [`Sqlite::open`].
     pub fn open(path: &Path, create: Create) -> Result<Self, Error> {
-        Ok(Store { backend: Arc::new(Sqlite::open(path, create)?) })
+        Store::open_with(path, create, Options::default())
+    }
+
+    /// The same, with other settings than the usual ones.
+    ///
+    /// # Errors
+    /// See [`Sqlite::open`].
+    pub fn open_with(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
+        Ok(Store { backend: Arc::new(Sqlite::open(path, create, options)?) })
     }
 
     /// A record on another backend.

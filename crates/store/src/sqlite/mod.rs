@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use writer::Writer;
 
-pub use open::{Create, MINIMUM_SQLITE};
+pub use open::{Create, MINIMUM_SQLITE, Options};
+pub use project::projected;
 
 /// What every connection to one file shares.
 #[derive(Debug)]
@@ -34,6 +35,7 @@ pub(crate) struct File {
 pub struct Sqlite {
     file: Arc<File>,
     readers: Readers,
+    options: Options,
     /// Started by the first write: a command that only reads never takes a write connection.
     writer: Mutex<Option<Writer>>,
 }
@@ -44,10 +46,10 @@ impl Sqlite {
     /// # Errors
     /// [`Error::NoFile`], [`Error::EmptyFile`], [`Error::NotADatabase`], [`Error::Damaged`], [`Error::Io`],
     /// [`Error::OldSqlite`]. A file is never changed by opening it.
-    pub fn open(path: &Path, create: Create) -> Result<Self, Error> {
+    pub fn open(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
         let (file, first) = open::open(path, create)?;
         let file = Arc::new(file);
-        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, writer: Mutex::new(None) })
+        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, writer: Mutex::new(None) })
     }
 
     /// The file.
@@ -68,7 +70,7 @@ impl Backend for Sqlite {
         }
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
-            match Writer::start(Arc::clone(&self.file)) {
+            match Writer::start(Arc::clone(&self.file), self.options) {
                 Ok(started) => *writer = Some(started),
                 Err(error) => return settle(Err(error)),
             }

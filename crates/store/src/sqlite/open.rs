@@ -18,6 +18,20 @@ pub const MINIMUM_SQLITE: i32 = 3_051_003;
 /// the log or removes it.
 pub(super) const READER_WAIT_MS: u64 = 5_000;
 
+/// What can be set for an open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// How long a write is ready to wait for a lock that another process holds, from the moment it was queued.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        // OpenCode's longest seen hold is well below; who waits longer wants to be told.
+        Options { patience: Duration::from_secs(12) }
+    }
+}
+
 /// What opening a path without a file does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Create {
@@ -171,7 +185,8 @@ fn make(path: &Path) -> Result<(), Error> {
     };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(folder).map_err(io_error(folder))?;
-    let draft = with_suffix(path, &format!("-new-{}-{}", std::process::id(), annalist_schema::id::now_ms()));
+    // Threads of one process make files in the same millisecond too.
+    let draft = with_suffix(path, &format!("-new-{}-{:016x}", std::process::id(), rand::random::<u64>()));
     let made = (|| {
         private_file(&draft).map_err(io_error(&draft))?;
         let mut db = Connection::open(&draft).map_err(|e| error(&draft, &e))?;

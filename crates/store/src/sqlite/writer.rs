@@ -5,7 +5,7 @@
 //! undone alone. Nobody hears of success before the commit.
 
 use super::view::View;
-use super::{File, error, open};
+use super::{File, Options, error, open};
 use crate::backend::{Durability, Job, Settle};
 use crate::error::Error;
 use rusqlite::{Connection, ErrorCode};
@@ -16,8 +16,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a job is ready to wait for a lock that another process holds, from the moment it was queued.
-pub(super) const PATIENCE: Duration = Duration::from_secs(12);
 /// Jobs in one commit.
 const GROUP: usize = 64;
 /// A group takes no further job once its transaction is this old: while it is open OpenCode stands still.
@@ -37,13 +35,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(file: Arc<File>) -> Result<Self, Error> {
+    pub(super) fn start(file: Arc<File>, options: Options) -> Result<Self, Error> {
         let db = open::writer(&file.path)?;
         let (queue, jobs) = channel();
         let path = file.path.clone();
         let thread = std::thread::Builder::new()
             .name("annalist-writer".to_owned())
-            .spawn(move || Thread { db, file, synchronous: None }.run(&jobs))
+            .spawn(move || Thread { db, file, patience: options.patience, synchronous: None }.run(&jobs))
             .map_err(|source| Error::Io { file: path, source })?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
@@ -63,7 +61,8 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         drop(self.queue.take());
-        if let Some(thread) = self.thread.take() {
+        // A job that owns the last handle drops it on the thread itself, which cannot wait for its own end.
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
             // Jobs cannot kill the thread; if something else did, its callers were told by their dropped channels.
             thread.join().ok();
         }
@@ -73,6 +72,7 @@ impl Drop for Writer {
 struct Thread {
     db: Connection,
     file: Arc<File>,
+    patience: Duration,
     /// What `PRAGMA synchronous` was last set to.
     synchronous: Option<Durability>,
 }
@@ -137,7 +137,7 @@ impl Thread {
                 Err(failure) => failure,
             };
             let busy = matches!(failure.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
-            let (over, left): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|item| !busy || item.queued.elapsed() >= PATIENCE);
+            let (over, left): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|item| !busy || item.queued.elapsed() >= self.patience);
             for item in over {
                 let waited_ms = u64::try_from(item.queued.elapsed().as_millis()).unwrap_or(u64::MAX);
                 (item.settle)(Err(if busy {

@@ -45,6 +45,11 @@ const PROJECTORS: &[(&str, Projector)] = &[
     ("message.part.removed.1", message_part_removed::project),
 ];
 
+/// The versioned types of the events that become rows.
+pub fn projected() -> impl Iterator<Item = &'static str> {
+    PROJECTORS.iter().map(|(kind, _)| *kind)
+}
+
 /// Runs the projector of an event, if it has one.
 pub(super) fn project(context: &Context<'_>, kind: &str, data: &Object<'_>) -> Result<(), Error> {
     let Some((_, projector)) = PROJECTORS.iter().find(|(name, _)| *name == kind) else { return Ok(()) };
