@@ -28,3 +28,8 @@ pub use folder::Folder;
 pub use pending::Pending;
 pub use sqlite::{Create, Options};
 pub use store::{Listing, Store};
+
+/// Its example must compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,7 +1,7 @@
 //! `message.updated`: a message is written whole. The first write fixes its time and its session for ever
 //! (reference-storage 4.4).
 
-use super::{Context, invalid, number, object, text};
+use super::{Context, number, object, text};
 use crate::error::Error;
 use crate::hydrate;
 use annalist_schema::Json;
@@ -34,14 +34,22 @@ pub(super) fn project(context: &Context<'_>, data: &Object<'_>) -> Result<(), Er
     context.run(
         "INSERT INTO message (id, session_id, time_created, time_updated, data) VALUES (?1, ?2, ?3, ?4, CAST(?5 AS TEXT))
          ON CONFLICT (id) DO UPDATE SET data = excluded.data, time_updated = excluded.time_updated",
-        params![id, context.session, created(&info)?, context.at, stored],
+        params![id, context.session, created(context, &info)?, context.at, stored],
     )?;
     Ok(())
 }
 
-fn created(info: &Object<'_>) -> Result<Value, Error> {
+/// The message's own time, the first half of its order. A message that says none stands behind those before it: at their
+/// latest time, or at the event's.
+fn created(context: &Context<'_>, info: &Object<'_>) -> Result<Value, Error> {
     let time = info.get("time").and_then(Json::as_object);
-    let created = time.as_ref().and_then(|time| time.get("created"));
-    let created = created.and_then(Json::as_number).ok_or_else(|| invalid(KIND, "info.time.created is missing or no number"))?;
-    number(KIND, "info.time.created", &created)
+    let created = time.as_ref().and_then(|time| time.get("created")).and_then(Json::as_number);
+    if let Some(created) = created.filter(|number| number.as_f64().is_finite()) {
+        return number(KIND, "info.time.created", &created);
+    }
+    context
+        .db
+        .prepare_cached("SELECT coalesce(max(time_created), ?2) FROM message WHERE session_id = ?1")
+        .and_then(|mut s| s.query_row(params![context.session, context.at], |row| row.get(0)))
+        .map_err(context.failed())
 }
