@@ -137,8 +137,7 @@ fn identify(repository: &Repository, remember: Remember) -> Result<(String, Opti
     Ok((project, previous))
 }
 
-/// Takes off what JavaScript's `trim` does, as OpenCode trims ids and addresses with it: a byte order mark too, but not
-/// U+0085.
+/// Takes off what JavaScript's `trim` does, which OpenCode uses: a byte order mark too, but not U+0085.
 fn trim(s: &str) -> &str {
     s.trim_matches(|c: char| c == '\u{feff}' || c.is_whitespace() && c != '\u{85}')
 }

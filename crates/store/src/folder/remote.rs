@@ -28,7 +28,7 @@ fn remote_name(address: &str) -> Option<String> {
 fn scp_like(address: &str) -> Option<Url> {
     let end = address.find(['/', ':'])?;
     let (before, path) = (&address[..end], address[end..].strip_prefix(':')?);
-    // OpenCode's pattern ends at the first line, but lets the user's name have several.
+    // The line ends of JavaScript: OpenCode's pattern refuses them here, but not in the user's name.
     if before.is_empty() || path.is_empty() || path.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
         return None;
     }

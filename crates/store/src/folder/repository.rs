@@ -12,8 +12,8 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// The repository that git finds from the nearest folder, from `directory` upwards, with something called `.git` in it.
-    /// OpenCode starts there too, which matters where `directory` does not exist.
+    /// The repository that git finds from the nearest folder, from `directory` upwards, with something called `.git` in it;
+    /// `directory` itself may not exist.
     pub(super) fn around(directory: &Path) -> Result<Option<Self>, FolderError> {
         let Some(holder) = directory.ancestors().find(|folder| folder.join(".git").exists()) else {
             return Ok(None);
