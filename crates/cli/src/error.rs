@@ -8,24 +8,28 @@ use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    #[error("{0}")]
+    #[error("{0}{next}", next = next_step(.0))]
     Store(#[from] Error),
-    #[error("{0}")]
-    Folder(#[from] FolderError),
-    #[error("{}: no such database; run `annalist db path` to see where it is looked for, or name one with --db", .file.display())]
-    NoDatabase { file: PathBuf },
-    #[error("no session {id:?} in {}; `annalist list --all` shows what there is", .file.display())]
+    #[error("{source}; {next}")]
+    Folder { source: FolderError, next: &'static str },
+    #[error("{}: no such database; {next}", .file.display())]
+    NoDatabase { file: PathBuf, next: String },
+    #[error("{}: not a file; name a database file with --db", .file.display())]
+    NotAFile { file: PathBuf },
+    #[error("no session {id:?} in {}; `annalist list --all --archived` shows what there is", .file.display())]
     NoSession { id: String, file: PathBuf },
-    #[error("there is no session yet in {}", .file.display())]
+    #[error("there is no session yet in {}; `annalist db path` says why it is this file, `annalist import` brings sessions in", .file.display())]
     Empty { file: PathBuf },
     #[error("{id:?} is the beginning of several sessions: {}{}; give more of it", .some.join(", "), if *.more { " and more" } else { "" })]
     Ambiguous { id: String, some: Vec<String>, more: bool },
-    #[error("{}: {problem}", .file.display())]
-    Document { file: PathBuf, problem: String },
-    #[error("OPENCODE_DB is \":memory:\", a database that only its own process sees; name a file with --db")]
-    InMemory,
-    #[error("neither XDG_DATA_HOME nor HOME is set, so there is no usual place for the database; name one with --db")]
+    #[error("{name}: {problem}")]
+    Document { name: String, problem: String },
+    #[error("{source_word} is \":memory:\", a database that only its own process sees; name a file with --db")]
+    InMemory { source_word: &'static str },
+    #[error("neither XDG_DATA_HOME nor HOME is an absolute path, so there is no usual place for the database; name one with --db")]
     NoHome,
+    #[error("{}: JSON cannot hold this path, which is not UTF-8; it is printed as it is without --json", .file.display())]
+    NotText { file: PathBuf },
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
 }
@@ -36,5 +40,24 @@ impl From<ExportError> for CliError {
             ExportError::Store(error) => CliError::Store(error),
             ExportError::Out(error) => CliError::Output(error),
         }
+    }
+}
+
+/// The next step, where the store's own text names none.
+fn next_step(error: &Error) -> &'static str {
+    match error {
+        Error::NotADatabase { .. } => "; name another with --db",
+        Error::ReadOnly { .. } => "; reading works, and --db names another file to write to",
+        Error::Io { source, .. } => io_step(source),
+        _ => "",
+    }
+}
+
+/// What to do about a refusal of the operating system.
+pub(crate) fn io_step(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => "; run this as its owner, or have its permissions changed",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space and try again",
+        _ => "; check the path",
     }
 }

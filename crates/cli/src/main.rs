@@ -10,18 +10,31 @@ use args::{Args, Command, DbCommand};
 use clap::Parser as _;
 use error::CliError;
 use output::Out;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let mut out = Out::stdout();
-    let result = run(&args, &mut out).and_then(|()| out.finish().map_err(CliError::Output));
+    let (result, incomplete) = match Args::try_parse() {
+        Ok(args) => {
+            let mut out = Out::stdout();
+            let result = run(&args, &mut out).and_then(|()| out.finish().map_err(CliError::Output));
+            // Whoever keeps the output in a file has to know that it is not whole. Lines about imports are whole each.
+            let whole = matches!(args.command, Command::Import(_)) || !out.begun();
+            (result, !whole)
+        }
+        // Help and the version are output as any other; a wrong command line is told on standard error.
+        Err(told) => match told.print().and_then(|()| io::stdout().flush()) {
+            Ok(()) => return ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2)),
+            Err(error) => (Err(CliError::Output(error)), false),
+        },
+    };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         // The reader has what it wanted (`annalist list | head -1`).
-        Err(CliError::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(CliError::Output(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            output::status(&format!("annalist: {error}"));
+            let incomplete = if incomplete { "; the output is incomplete" } else { "" };
+            output::status(&format!("annalist: {error}{incomplete}"));
             ExitCode::from(1)
         }
     }

@@ -86,7 +86,8 @@ fn parts_of(view: &dyn Snapshot, messages: &[MessageRow<'_>]) -> Result<HashMap<
 /// # Errors
 /// [`Error::NotFound`] if there is no such session; those of the backend.
 pub fn page(view: &dyn Snapshot, session: &str, limit: Option<u32>, before: Option<Cursor>) -> Result<Page, Error> {
-    let ask = MessageRange { session, direction: Direction::NewestFirst, beyond: before, limit: limit.map(|n| n.saturating_add(1)) };
+    let ask =
+        MessageRange { session, direction: Direction::NewestFirst, beyond: before, limit: limit.map(|n| n.saturating_add(1)) };
     let mut messages = Vec::new();
     let mut positions = Vec::new();
     visit(view, &ask, &mut |message, parts| {

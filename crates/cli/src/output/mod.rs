@@ -1,38 +1,50 @@
 //! What goes to the terminal: data to standard output, everything else to standard error.
 
+mod patient;
 mod text;
 mod time;
 
-pub(crate) use text::{one_line, printable};
+pub(crate) use text::{count, line, one_line, printable, tail};
 pub(crate) use time::local;
 
+use patient::Patient;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 /// Standard output, buffered. Whoever writes passes the errors on; `main` knows what a closed pipe means.
-pub(crate) struct Out(BufWriter<StdoutLock<'static>>);
+pub(crate) struct Out {
+    to: BufWriter<Patient<StdoutLock<'static>>>,
+    begun: bool,
+}
 
 impl Out {
     pub(crate) fn stdout() -> Self {
-        Out(BufWriter::with_capacity(64 * 1024, io::stdout().lock()))
+        Out { to: BufWriter::with_capacity(64 * 1024, Patient(io::stdout().lock())), begun: false }
     }
 
     /// Everything must have arrived before the command may claim success.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.to.flush()
+    }
+
+    /// Whether anything was written.
+    pub(crate) fn begun(&self) -> bool {
+        self.begun
     }
 }
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.begun |= !bytes.is_empty();
+        self.to.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.to.flush()
     }
 }
 
 /// A line about the work, on standard error. If nobody can hear it, the work goes on.
-pub(crate) fn status(line: &str) {
-    writeln!(io::stderr(), "{line}").ok();
+pub(crate) fn status(text: &str) {
+    // Names of files and texts of the record stand in it, which may hold anything.
+    writeln!(io::stderr(), "{}", line(text)).ok();
 }

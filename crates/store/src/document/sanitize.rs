@@ -73,11 +73,7 @@ const SESSION: Table = &[
     ("metadata", Rule::Hide("session-metadata")),
     (
         "permission",
-        Rule::EachByIndex(&[
-            ("permission", Rule::Keep),
-            ("action", Rule::Keep),
-            ("pattern", Rule::Hide("session-permission")),
-        ]),
+        Rule::EachByIndex(&[("permission", Rule::Keep), ("action", Rule::Keep), ("pattern", Rule::Hide("session-permission"))]),
     ),
     (
         "revert",
@@ -104,7 +100,7 @@ const MESSAGE: Table = &[
     ("variant", Rule::Keep),
     ("finish", Rule::Keep),
     // Names of tools and whether they are on: a map of another shape would not be taken back.
-    ("tools", Rule::Keep),
+    ("tools", Rule::HideValues("tools")),
     ("time", Rule::Inside(NUMBERS)),
     ("tokens", Rule::Inside(TOKENS)),
     ("system", Rule::Hide("system")),
@@ -239,6 +235,8 @@ fn inside(object: &Object<'_>, tables: &[Table], what: &str, id: &str) -> Object
         clean.set(
             &key,
             match rule {
+                // Where a word should stand and something else does, nobody knows what it says.
+                Some(Rule::Keep) if matches!(value.kind(), Kind::Object | Kind::Array) => hide(value, &format!("{what}-{key}"), id),
                 Some(Rule::Keep) => value.clone().into_static(),
                 Some(Rule::Hide(kind)) => hide(value, kind, id),
                 Some(Rule::HideEach(kind)) => list(value, kind, id, |index, item| hide(item, kind, &format!("{id}-{index}"))),
@@ -262,7 +260,9 @@ fn inside(object: &Object<'_>, tables: &[Table], what: &str, id: &str) -> Object
 /// The placeholder of a value. Blank texts, empty objects, numbers and booleans say nothing and stay.
 fn hide(value: &Json<'_>, kind: &str, id: &str) -> Json<'static> {
     match value.kind() {
-        Kind::String if value.as_text().is_some_and(|text| !text.trim().is_empty()) => Json::text(&format!("[redacted:{kind}:{id}]")),
+        Kind::String if value.as_text().is_some_and(|text| !text.trim().is_empty()) => {
+            Json::text(&format!("[redacted:{kind}:{id}]"))
+        }
         Kind::Object if value.as_object().is_some_and(|object| !object.is_empty()) => {
             let mut clean = Object::new();
             clean.set_text("redacted", &format!("{kind}:{id}"));

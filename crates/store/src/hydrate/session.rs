@@ -17,27 +17,45 @@ const BARE: &str = "bare";
 /// Under `metadata.annalist`: columns that hold something else than their type, as they are.
 const COLUMNS: &str = "columns";
 
-/// The fields that columns hold; those with members of their own list them. A JSON column holds all of its value.
-const HELD: &[(&str, &[&str])] = &[
-    ("id", &[]),
-    ("slug", &[]),
-    ("projectID", &[]),
-    ("workspaceID", &[]),
-    ("directory", &[]),
-    ("path", &[]),
-    ("parentID", &[]),
-    ("summary", &["additions", "deletions", "files", "diffs"]),
-    ("cost", &[]),
-    ("tokens", &["input", "output", "reasoning", "cache"]),
-    ("share", &["url"]),
-    ("title", &[]),
-    ("agent", &[]),
-    ("model", &[]),
-    ("version", &[]),
-    ("metadata", &[]),
-    ("time", &["created", "updated", "compacting", "archived"]),
-    ("permission", &[]),
-    ("revert", &[]),
+/// A field that columns hold. Of an object whose members have columns of their own, those are listed; a JSON column holds
+/// all of its value.
+struct Held {
+    key: &'static str,
+    members: &'static [Held],
+}
+
+const fn whole(key: &'static str) -> Held {
+    Held { key, members: &[] }
+}
+
+const HELD: &[Held] = &[
+    whole("id"),
+    whole("slug"),
+    whole("projectID"),
+    whole("workspaceID"),
+    whole("directory"),
+    whole("path"),
+    whole("parentID"),
+    Held { key: "summary", members: &[whole("additions"), whole("deletions"), whole("files"), whole("diffs")] },
+    whole("cost"),
+    Held {
+        key: "tokens",
+        members: &[
+            whole("input"),
+            whole("output"),
+            whole("reasoning"),
+            Held { key: "cache", members: &[whole("read"), whole("write")] },
+        ],
+    },
+    Held { key: "share", members: &[whole("url")] },
+    whole("title"),
+    whole("agent"),
+    whole("model"),
+    whole("version"),
+    whole("metadata"),
+    Held { key: "time", members: &[whole("created"), whole("updated"), whole("compacting"), whole("archived")] },
+    whole("permission"),
+    whole("revert"),
 ];
 
 /// The info of a row, its keys in the order in which the reference prints them.
@@ -87,18 +105,21 @@ pub fn session(row: &SessionRow) -> Session<'static> {
         }
     }
     reader.json(&mut info, "metadata", "metadata", &row.metadata, Kind::Object);
-    reader.json(&mut info, "revert", "revert", &row.revert, Kind::Object);
-    reader.json(&mut info, "permission", "permission", &row.permission, Kind::Array);
+    let mut rest = Object::new();
+    reader.json(&mut rest, "revert", "revert", &row.revert, Kind::Object);
+    reader.json(&mut rest, "permission", "permission", &row.permission, Kind::Array);
 
     let mut time = Object::new();
     reader.number(&mut time, "created", "time_created", &row.time_created, true);
     reader.number(&mut time, "updated", "time_updated", &row.time_updated, true);
     reader.number(&mut time, "compacting", "time_compacting", &row.time_compacting, false);
     reader.number(&mut time, "archived", "time_archived", &row.time_archived, false);
-    info.set("time", time);
+    rest.set("time", time);
 
-    unfold(&mut info);
+    // Now, so that a report stands where metadata always stands: a document that comes back is the same.
     reader.report(&mut info);
+    rest.into_entries().into_iter().for_each(|entry| info.push(entry));
+    unfold(&mut info);
     Session::from_object(info)
 }
 
@@ -177,22 +198,8 @@ fn opened(info: &Object<'_>) -> (Object<'static>, Object<'static>) {
 
 /// Moves the fields that no column holds into `metadata.annalist.session`.
 pub(crate) fn fold(info: &mut Object<'static>) {
-    let mut rest = Object::new();
-    info.retain(|key, value| match HELD.iter().find(|(held, _)| *held == key) {
-        None => {
-            rest.set(key, value.clone().into_static());
-            false
-        }
-        Some((_, members)) => {
-            if let Some(mut inner) = value.as_object().filter(|_| !members.is_empty()) {
-                inner.retain(|member, _| !members.contains(&member));
-                if !inner.is_empty() {
-                    rest.set(key, inner);
-                }
-            }
-            true
-        }
-    });
+    let rest = rest(info, HELD);
+    info.retain(|key, _| HELD.iter().any(|held| held.key == key));
     if rest.is_empty() {
         return;
     }
@@ -204,6 +211,24 @@ pub(crate) fn fold(info: &mut Object<'static>) {
     }
     metadata.set(OURS, ours);
     info.set("metadata", metadata);
+}
+
+/// What of an object no column holds, at every level that has columns.
+fn rest(object: &Object<'_>, held: &[Held]) -> Object<'static> {
+    let mut left = Object::new();
+    for entry in object.entries() {
+        let key = entry.key();
+        match held.iter().find(|held| held.key == key) {
+            None => left.set(&key, entry.value().clone().into_static()),
+            Some(held) => {
+                let inner = entry.value().as_object().map(|inner| rest(&inner, held.members)).unwrap_or_default();
+                if !held.members.is_empty() && !inner.is_empty() {
+                    left.set(&key, inner);
+                }
+            }
+        }
+    }
+    left
 }
 
 /// Undoes [`fold`].
@@ -221,17 +246,22 @@ fn unfold(info: &mut Object<'static>) {
     } else {
         info.set("metadata", metadata);
     }
+    put_back(info, rest, HELD);
+}
+
+fn put_back(info: &mut Object<'static>, rest: Object<'static>, held: &[Held]) {
     for entry in rest.into_entries() {
         let key = entry.key().into_owned();
-        let inner = info.get(&key).and_then(Json::as_object).map(Object::into_static);
-        match (inner, entry.value().as_object()) {
-            (Some(mut inner), Some(more)) => {
-                for member in more.into_static().into_entries() {
-                    inner.push(member);
+        match held.iter().find(|held| held.key == key) {
+            None => info.push(entry),
+            // Beside the columns, if those still say that the field is there: half a summary or share would be none.
+            Some(held) => {
+                let inner = info.get(&key).and_then(Json::as_object).map(Object::into_static);
+                if let (Some(mut inner), Some(more)) = (inner, entry.into_value().into_object()) {
+                    put_back(&mut inner, more, held.members);
+                    info.set(&key, inner);
                 }
-                info.set(&key, inner);
             }
-            _ => info.push(entry),
         }
     }
 }

@@ -83,10 +83,12 @@ impl Columns {
     /// Looks at the tables. `None` if the file has no `session` table.
     pub(super) fn of(db: &Connection) -> rusqlite::Result<Option<Self>> {
         let mut found: HashMap<String, Vec<(String, bool)>> = HashMap::new();
-        let mut statement = db.prepare(
+        // Only these: to look at a table of an extension that is not here (vector search) is an error.
+        let known = KNOWN.iter().map(|(table, _)| format!("'{table}'")).collect::<Vec<_>>().join(", ");
+        let mut statement = db.prepare(&format!(
             "SELECT m.name, c.name, c.\"notnull\" AND c.dflt_value IS NULL
-             FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'",
-        )?;
+             FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND m.name IN ({known})"
+        ))?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             found.entry(row.get(0)?).or_default().push((row.get(1)?, row.get(2)?));
@@ -115,7 +117,9 @@ impl Columns {
 fn not_writable(found: &HashMap<String, Vec<(String, bool)>>) -> Option<String> {
     for (table, known) in KNOWN {
         let Some(columns) = found.get(*table) else {
-            return Some(format!("it has no table {table}; it was made by another version of OpenCode. Start OpenCode once on it to bring it up"));
+            return Some(format!(
+                "it has no table {table}; it was made by another version of OpenCode. Start OpenCode once on it to bring it up"
+            ));
         };
         if let Some(missing) = known.iter().find(|name| !columns.iter().any(|(column, _)| column == *name)) {
             return Some(format!(
@@ -123,7 +127,9 @@ fn not_writable(found: &HashMap<String, Vec<(String, bool)>>) -> Option<String> 
             ));
         }
         if let Some((extra, _)) = columns.iter().find(|(column, demanded)| *demanded && !known.contains(&column.as_str())) {
-            return Some(format!("its table {table} demands a column {extra} that this version does not know; a newer version of Annalist may"));
+            return Some(format!(
+                "its table {table} demands a column {extra} that this version does not know; a newer version of Annalist may"
+            ));
         }
     }
     None

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 
 pub(super) fn session(db: &Connection, columns: &Columns, id: &str) -> rusqlite::Result<Option<SessionRow>> {
     let sql = format!("SELECT {} FROM session s WHERE s.id = ?1", columns.session);
-    db.prepare_cached(&sql)?.query_row([id], |row| session_row(row)).optional()
+    db.prepare_cached(&sql)?.query_row([id], session_row).optional()
 }
 
 pub(super) fn session_ids(db: &Connection, prefix: &str, limit: usize) -> rusqlite::Result<Vec<String>> {
@@ -82,7 +82,8 @@ fn condition(columns: &Columns, filter: &SessionFilter) -> (String, Vec<Value>) 
         (Some(""), _) | (None, None) => {}
         (Some(path), directory) => {
             let at = bind(path);
-            let fallback = directory.map(|d| format!(" OR ({path_column} IS NULL AND directory = {})", bind(d))).unwrap_or_default();
+            let fallback =
+                directory.map(|d| format!(" OR ({path_column} IS NULL AND directory = {})", bind(d))).unwrap_or_default();
             parts.push(format!("({path_column} = {at} OR {path_column} LIKE {at} || '/%'{fallback})"));
         }
         (None, Some(directory)) => parts.push(format!("directory = {}", bind(directory))),
@@ -169,7 +170,11 @@ pub(super) fn messages(
         Direction::OldestFirst => ("ASC", ">"),
         Direction::NewestFirst => ("DESC", "<"),
     };
-    let beyond = if range.beyond.is_some() { format!("AND (time_created, id) {beyond} (?2, ?3)") } else { String::new() };
+    // A time that is no number (a damaged row) sorts behind all numbers, so it has to be compared as what it is: a page that
+    // ends on such a row must not end the session.
+    let odd = "SELECT time_created FROM message WHERE id = ?3 AND typeof(time_created) NOT IN ('integer', 'real')";
+    let beyond =
+        if range.beyond.is_some() { format!("AND (time_created, id) {beyond} (coalesce(({odd}), ?2), ?3)") } else { String::new() };
     let limit = range.limit.map_or(-1, i64::from);
     let sql = format!(
         "SELECT id, session_id, time_created, data FROM message WHERE session_id = ?1 {beyond}
@@ -251,12 +256,8 @@ pub(super) fn events(
         db.prepare_cached("SELECT id, seq, type, data FROM event WHERE aggregate_id = ?1 AND seq > ?2 ORDER BY seq")?;
     let mut rows = statement.query(params![session, after])?;
     while let Some(row) = rows.next()? {
-        let event = EventRow {
-            id: text(row.get_ref(0)?),
-            seq: row.get(1)?,
-            kind: text(row.get_ref(2)?),
-            data: bytes(row.get_ref(3)?),
-        };
+        let event =
+            EventRow { id: text(row.get_ref(0)?), seq: row.get(1)?, kind: text(row.get_ref(2)?), data: bytes(row.get_ref(3)?) };
         if visit(event) == Flow::Stop {
             break;
         }

@@ -114,9 +114,10 @@ impl Transaction for View<'_> {
         let seq = last.map_or(0, |last| last + 1);
         let data = Object::parse(&event.data)
             .map_err(|e| Error::Invalid { what: format!("event {}", event.kind), problem: e.to_string() })?;
-        self.spoilt = true;
+        // Until it is done it may have failed halfway; that an earlier one did is not forgotten over it.
+        let before = std::mem::replace(&mut self.spoilt, true);
         let recorded = self.record(session, seq, &event, &data)?;
-        self.spoilt = false;
+        self.spoilt = before;
         Ok(recorded)
     }
 

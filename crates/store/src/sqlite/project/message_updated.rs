@@ -31,7 +31,9 @@ pub(super) fn project(context: &Context<'_>, data: &Object<'_>) -> Result<(), Er
         }
     };
     // The cast keeps bytes that are not UTF-8 in a text column, as they were found.
-    context.run(
+    context.run_below(
+        "Session",
+        context.session,
         "INSERT INTO message (id, session_id, time_created, time_updated, data) VALUES (?1, ?2, ?3, ?4, CAST(?5 AS TEXT))
          ON CONFLICT (id) DO UPDATE SET data = excluded.data, time_updated = excluded.time_updated",
         params![id, context.session, created(context, &info)?, context.at, stored],

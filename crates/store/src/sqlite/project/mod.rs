@@ -66,6 +66,18 @@ impl Context<'_> {
         self.db.prepare_cached(sql).and_then(|mut s| s.execute(params)).map_err(self.failed())
     }
 
+    /// The same for a row that hangs on another; that one is named if it is not there.
+    fn run_below(&self, what: &'static str, id: &str, sql: &str, params: impl Params) -> Result<usize, Error> {
+        self.db.prepare_cached(sql).and_then(|mut s| s.execute(params)).map_err(|e| {
+            let code = e.sqlite_error().map(|code| code.extended_code);
+            if code == Some(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY) {
+                Error::NotFound { what, id: id.to_owned() }
+            } else {
+                self.failed()(e)
+            }
+        })
+    }
+
     fn failed(&self) -> impl Fn(rusqlite::Error) -> Error + '_ {
         |e| error(&self.file.path, &e)
     }

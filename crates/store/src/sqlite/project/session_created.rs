@@ -23,7 +23,8 @@ pub(super) fn project(context: &Context<'_>, data: &Object<'_>) -> Result<(), Er
         })
     });
     let sql = format!("INSERT INTO session (id, {names}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING");
-    let inserted = context.run(&sql, params_from_iter(std::iter::once(id).chain(values)))?;
+    let project = info.text("projectID").unwrap_or_default();
+    let inserted = context.run_below("Project", &project, &sql, params_from_iter(std::iter::once(id).chain(values)))?;
     if inserted == 0 {
         return Err(Error::IdTaken { what: "session", id: context.session.to_owned(), owner: None });
     }

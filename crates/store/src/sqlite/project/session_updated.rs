@@ -27,6 +27,7 @@ pub(super) fn project(context: &Context<'_>, data: &Object<'_>) -> Result<(), Er
     values.push(Value::Text(context.session.to_owned()));
     let sql = format!("UPDATE session SET {} WHERE id = ?{}", assignments.join(", "), values.len());
     // A session without a row is no error: the event is kept, as the reference keeps it.
-    context.run(&sql, params_from_iter(values))?;
+    let project = info.text("projectID").unwrap_or_default();
+    context.run_below("Project", &project, &sql, params_from_iter(values))?;
     Ok(())
 }
