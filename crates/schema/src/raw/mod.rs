@@ -7,6 +7,7 @@
 //!
 //! Scanning is iterative: nesting costs a byte a level on the heap, never stack.
 
+mod compact;
 mod number;
 mod object;
 mod pretty;
@@ -16,6 +17,7 @@ mod text;
 use std::borrow::Cow;
 use std::fmt;
 
+pub use compact::compact;
 pub use number::Number;
 pub use object::{Entry, Object};
 pub use pretty::write_pretty;

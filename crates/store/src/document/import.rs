@@ -5,7 +5,7 @@ use crate::backend::Transaction;
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::hydrate;
-use annalist_schema::raw::Object;
+use annalist_schema::raw::{Object, compact};
 use annalist_schema::{Json, Problem, Session, Wrong, id};
 
 /// What an import did.
@@ -226,40 +226,8 @@ fn append(
     if let Some(time) = time {
         data.set("time", time);
     }
+    // Documents are printed for people; rows and events hold what `JSON.stringify` gives, or an exported and imported row
+    // would not be the row that it was, and up to twice its size.
     tx.append(session, Expect::Any, NewEvent::new(kind, compact(&data.to_text())))?;
     Ok(())
-}
-
-/// A JSON text without the white space between its tokens. Documents are printed for people; rows and events hold what
-/// `JSON.stringify` gives, or an exported and imported row would not be the row that it was, and up to twice its size.
-fn compact(json: &str) -> String {
-    let bytes = json.as_bytes();
-    let mut out = String::with_capacity(json.len());
-    let (mut from, mut at) = (0, 0);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'"' => at = behind_string(bytes, at),
-            b' ' | b'\n' | b'\r' | b'\t' => {
-                out.push_str(&json[from..at]);
-                at += 1;
-                from = at;
-            }
-            _ => at += 1,
-        }
-    }
-    out.push_str(&json[from..]);
-    out
-}
-
-fn behind_string(bytes: &[u8], quote: usize) -> usize {
-    let mut at = quote + 1;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += found;
-        if bytes[at] == b'"' {
-            return at + 1;
-        }
-        // Over what is escaped.
-        at += 2;
-    }
-    bytes.len()
 }
