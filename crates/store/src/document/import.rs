@@ -68,7 +68,7 @@ fn invalid(at: &str, problem: &str) -> Error {
 
 fn split(document: &str) -> Result<Document<'_>, Error> {
     let json = Json::parse(document)
-        .map_err(|malformed| Error::Invalid { what: "not JSON".to_owned(), problem: malformed.to_string() })?;
+        .map_err(|malformed| Error::Invalid { what: "not a session document".to_owned(), problem: malformed.to_string() })?;
     let kind = json.kind();
     let document = json.into_object().ok_or_else(|| invalid("it", &format!("is {kind}, not an object with info and messages")))?;
     let info = object_at(&document, "info", "info")?;

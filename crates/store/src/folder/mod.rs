@@ -105,6 +105,8 @@ pub enum FolderError {
 /// Finds what `folder` belongs to. It need not exist, and may be relative to the current folder.
 pub fn resolve(folder: &Path, remember: Remember) -> Result<Folder, FolderError> {
     let directory = path::real(folder)?;
+    // Before the relative one, so that an error names the whole path.
+    let absolute = path::text(&directory)?.to_owned();
     let repository = Repository::around(&directory)?;
     let (project, previous) = match &repository {
         Some(repository) => identify(repository, remember)?,
@@ -115,7 +117,7 @@ pub fn resolve(folder: &Path, remember: Remember) -> Result<Folder, FolderError>
         project,
         worktree: path::text(worktree)?.to_owned(),
         path: path::slashes(&path::relative(worktree, &directory))?,
-        directory: path::text(&directory)?.to_owned(),
+        directory: absolute,
         git: repository.is_some(),
         previous,
     })

@@ -47,7 +47,9 @@ impl Sqlite {
     /// [`Error::NoFile`], [`Error::EmptyFile`], [`Error::NotADatabase`], [`Error::Damaged`], [`Error::Io`],
     /// [`Error::OldSqlite`]. A file is never changed by opening it.
     pub fn open(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
-        let (file, first) = open::open(path, create)?;
+        // Absolute, so that SQLite takes a name such as `:memory:` or `file:x` for the file it is.
+        let path = std::path::absolute(path).map_err(|source| Error::Io { file: path.to_owned(), source })?;
+        let (file, first) = open::open(&path, create)?;
         let file = Arc::new(file);
         Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, writer: Mutex::new(None) })
     }

@@ -94,6 +94,9 @@ pub(super) fn open(path: &Path, create: Create) -> Result<(File, Connection), Er
         Ok(meta) if meta.is_dir() => {
             return Err(Error::NotADatabase { file: path.to_owned(), reason: "it is a folder".to_owned() });
         }
+        Ok(meta) if !meta.is_file() => {
+            return Err(Error::NotADatabase { file: path.to_owned(), reason: "it is not a regular file".to_owned() });
+        }
         Ok(meta) if meta.len() == 0 => return Err(Error::EmptyFile { file: path.to_owned() }),
         Ok(_) => {}
         Err(e) if e.kind() == io::ErrorKind::NotFound => match create {
@@ -111,19 +114,27 @@ pub(super) fn open(path: &Path, create: Create) -> Result<(File, Connection), Er
 
 /// A connection that reads.
 pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
-    let wal = with_suffix(path, "-wal");
-    let pending = fs::metadata(&wal).is_ok_and(|meta| meta.len() > 0);
+    let pending = fs::metadata(with_suffix(path, "-wal")).is_ok_and(|meta| meta.len() > 0);
+    let used = pending || with_suffix(path, "-shm").exists();
+    // Somebody else's file that nobody has open: without a log to mind, the bare file is the whole truth. The usual way would
+    // leave a -shm there that is ours, and that its owner cannot write.
+    if !used && fs::OpenOptions::new().write(true).open(path).is_err() {
+        return frozen(path);
+    }
     match connect(path, pending) {
-        // The folder cannot be written and there is no -shm: without a log to mind, the bare file is the whole truth.
-        Err(Error::Io { .. } | Error::ReadOnly { .. }) if !pending && fs::File::open(path).is_ok() => {
-            let uri = format!("file:{}?immutable=1", percent(path));
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            let db = Connection::open_with_flags(uri, flags).map_err(|e| error(path, &e))?;
-            for_reading(&db).map_err(|e| error(path, &e))?;
-            Ok(db)
-        }
+        // The file could be written, its folder cannot.
+        Err(Error::Io { .. } | Error::ReadOnly { .. }) if !used && fs::File::open(path).is_ok() => frozen(path),
         other => other,
     }
+}
+
+/// A connection to a file that takes no locks and makes no files.
+fn frozen(path: &Path) -> Result<Connection, Error> {
+    let uri = format!("file:{}?immutable=1", percent(path));
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(uri, flags).map_err(|e| error(path, &e))?;
+    for_reading(&db).map_err(|e| error(path, &e))?;
+    Ok(db)
 }
 
 fn connect(path: &Path, pending: bool) -> Result<Connection, Error> {
@@ -188,10 +199,11 @@ fn make(path: &Path) -> Result<(), Error> {
     // Threads of one process make files in the same millisecond too.
     let draft = with_suffix(path, &format!("-new-{}-{:016x}", std::process::id(), rand::random::<u64>()));
     let made = (|| {
-        private_file(&draft).map_err(io_error(&draft))?;
-        let mut db = Connection::open(&draft).map_err(|e| error(&draft, &e))?;
-        fill(&mut db).map_err(|e| error(&draft, &e))?;
-        db.close().map_err(|(_, e)| error(&draft, &e))?;
+        // The draft's name means nothing to anybody: errors name the file that was asked for.
+        private_file(&draft).map_err(io_error(path))?;
+        let mut db = Connection::open(&draft).map_err(|e| error(path, &e))?;
+        fill(&mut db).map_err(|e| error(path, &e))?;
+        db.close().map_err(|(_, e)| error(path, &e))?;
         match fs::hard_link(&draft, path) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             // A file system without links: rename, which cannot be told from a winner's file in between, is the next best.
@@ -207,14 +219,16 @@ fn make(path: &Path) -> Result<(), Error> {
 }
 
 fn fill(db: &mut Connection) -> rusqlite::Result<()> {
-    db.pragma_update(None, "journal_mode", "WAL")?;
+    // With a rollback journal, so that the commit itself says whether the disk took it; a write-ahead log would be checked in
+    // on closing, where a failure is not told.
     let now = annalist_schema::id::now_ms();
     let tx = db.transaction()?;
     tx.execute_batch(SCHEMA)?;
     for id in MIGRATIONS {
         tx.execute("INSERT INTO migration (id, time_completed) VALUES (?1, ?2)", (id, now))?;
     }
-    tx.commit()
+    tx.commit()?;
+    db.pragma_update(None, "journal_mode", "WAL")
 }
 
 /// Transcripts and credentials are nobody else's business (design G7); SQLite gives -wal and -shm the file's own mode.
