@@ -10,6 +10,7 @@
 mod number;
 mod object;
 mod pretty;
+mod replace;
 mod scan;
 mod text;
 
@@ -19,6 +20,7 @@ use std::fmt;
 pub use number::Number;
 pub use object::{Entry, Object};
 pub use pretty::write_pretty;
+pub use replace::replace_strings;
 pub use scan::Malformed;
 pub use text::{unescape, write_string};
 

@@ -1,6 +1,6 @@
 //! Reading a document into the record.
 
-use crate::append::{Expect, NewEvent};
+use crate::append::record;
 use crate::backend::Transaction;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -141,14 +141,14 @@ pub fn import(tx: &mut dyn Transaction, document: &str, folder: &Folder) -> Resu
         let mut created = info.clone();
         created.remove("cost");
         created.remove("tokens");
-        append(tx, &session, "session.created.1", "info", created, None)?;
+        record(tx, &session, "session.created.1", "info", created, None)?;
     }
     let mut done = Imported { session: session.clone(), new, messages: 0, parts: 0 };
     for message in document.messages {
         import_message(tx, &session, now, message, &mut done)?;
     }
     if new {
-        append(tx, &session, "session.updated.1", "info", info, None)?;
+        record(tx, &session, "session.updated.1", "info", info, None)?;
     } else if let Some(row) = tx.session(&session)? {
         let mut info = hydrate::session(&row).into_object();
         let here = [("projectID", &folder.project), ("directory", &folder.directory), ("path", &folder.path)];
@@ -157,13 +157,19 @@ pub fn import(tx: &mut dyn Transaction, document: &str, folder: &Folder) -> Resu
                 info.set_text(key, value);
             }
             hydrate::fold(&mut info);
-            append(tx, &session, "session.updated.1", "info", info, None)?;
+            record(tx, &session, "session.updated.1", "info", info, None)?;
         }
     }
     Ok(done)
 }
 
-fn import_message(tx: &mut dyn Transaction, session: &str, now: i64, message: Message<'_>, done: &mut Imported) -> Result<(), Error> {
+fn import_message(
+    tx: &mut dyn Transaction,
+    session: &str,
+    now: i64,
+    message: Message<'_>,
+    done: &mut Imported,
+) -> Result<(), Error> {
     match tx.message_owner(&message.id)? {
         Some(owner) if owner != session => {
             return Err(Error::IdTaken { what: "message", id: message.id, owner: Some(format!("session {owner}")) });
@@ -172,7 +178,7 @@ fn import_message(tx: &mut dyn Transaction, session: &str, now: i64, message: Me
         None => {
             let mut info = message.info;
             info.set_text("sessionID", session);
-            append(tx, session, "message.updated.1", "info", info.into_static(), None)?;
+            record(tx, session, "message.updated.1", "info", info.into_static(), None)?;
             done.messages += 1;
         }
     }
@@ -192,7 +198,7 @@ fn import_message(tx: &mut dyn Transaction, session: &str, now: i64, message: Me
             None => {
                 part.set_text("sessionID", session);
                 part.set_text("messageID", &message.id);
-                append(tx, session, "message.part.updated.1", "part", part.into_static(), Some(time))?;
+                record(tx, session, "message.part.updated.1", "part", part.into_static(), Some(time))?;
                 done.parts += 1;
             }
         }
@@ -200,22 +206,3 @@ fn import_message(tx: &mut dyn Transaction, session: &str, now: i64, message: Me
     }
     Ok(())
 }
-
-fn append(
-    tx: &mut dyn Transaction,
-    session: &str,
-    kind: &str,
-    key: &str,
-    value: Object<'static>,
-    time: Option<i64>,
-) -> Result<(), Error> {
-    let mut data = Object::new();
-    data.set_text("sessionID", session);
-    data.set(key, value);
-    if let Some(time) = time {
-        data.set("time", time);
-    }
-    tx.append(session, Expect::Any, NewEvent::new(kind, data.to_text()))?;
-    Ok(())
-}
-

@@ -73,11 +73,7 @@ const SESSION: Table = &[
     ("metadata", Rule::Hide("session-metadata")),
     (
         "permission",
-        Rule::EachByIndex(&[
-            ("permission", Rule::Keep),
-            ("action", Rule::Keep),
-            ("pattern", Rule::Hide("session-permission")),
-        ]),
+        Rule::EachByIndex(&[("permission", Rule::Keep), ("action", Rule::Keep), ("pattern", Rule::Hide("session-permission"))]),
     ),
     (
         "revert",
@@ -262,7 +258,9 @@ fn inside(object: &Object<'_>, tables: &[Table], what: &str, id: &str) -> Object
 /// The placeholder of a value. Blank texts, empty objects, numbers and booleans say nothing and stay.
 fn hide(value: &Json<'_>, kind: &str, id: &str) -> Json<'static> {
     match value.kind() {
-        Kind::String if value.as_text().is_some_and(|text| !text.trim().is_empty()) => Json::text(&format!("[redacted:{kind}:{id}]")),
+        Kind::String if value.as_text().is_some_and(|text| !text.trim().is_empty()) => {
+            Json::text(&format!("[redacted:{kind}:{id}]"))
+        }
         Kind::Object if value.as_object().is_some_and(|object| !object.is_empty()) => {
             let mut clean = Object::new();
             clean.set_text("redacted", &format!("{kind}:{id}"));

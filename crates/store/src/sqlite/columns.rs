@@ -115,7 +115,9 @@ impl Columns {
 fn not_writable(found: &HashMap<String, Vec<(String, bool)>>) -> Option<String> {
     for (table, known) in KNOWN {
         let Some(columns) = found.get(*table) else {
-            return Some(format!("it has no table {table}; it was made by another version of OpenCode. Start OpenCode once on it to bring it up"));
+            return Some(format!(
+                "it has no table {table}; it was made by another version of OpenCode. Start OpenCode once on it to bring it up"
+            ));
         };
         if let Some(missing) = known.iter().find(|name| !columns.iter().any(|(column, _)| column == *name)) {
             return Some(format!(
@@ -123,7 +125,9 @@ fn not_writable(found: &HashMap<String, Vec<(String, bool)>>) -> Option<String> 
             ));
         }
         if let Some((extra, _)) = columns.iter().find(|(column, demanded)| *demanded && !known.contains(&column.as_str())) {
-            return Some(format!("its table {table} demands a column {extra} that this version does not know; a newer version of Annalist may"));
+            return Some(format!(
+                "its table {table} demands a column {extra} that this version does not know; a newer version of Annalist may"
+            ));
         }
     }
     None

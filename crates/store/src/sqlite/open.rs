@@ -104,8 +104,8 @@ pub(super) fn open(path: &Path, create: Create) -> Result<(File, Connection), Er
     }
     let db = reader(path)?;
     let columns = Columns::of(&db).map_err(|e| error(path, &e))?;
-    let columns = columns
-        .ok_or_else(|| Error::NotADatabase { file: path.to_owned(), reason: "it has no table named session".to_owned() })?;
+    let columns =
+        columns.ok_or_else(|| Error::NotADatabase { file: path.to_owned(), reason: "it has no table named session".to_owned() })?;
     Ok((File { path: path.to_owned(), columns }, db))
 }
 

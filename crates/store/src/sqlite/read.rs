@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 
 pub(super) fn session(db: &Connection, columns: &Columns, id: &str) -> rusqlite::Result<Option<SessionRow>> {
     let sql = format!("SELECT {} FROM session s WHERE s.id = ?1", columns.session);
-    db.prepare_cached(&sql)?.query_row([id], |row| session_row(row)).optional()
+    db.prepare_cached(&sql)?.query_row([id], session_row).optional()
 }
 
 pub(super) fn session_ids(db: &Connection, prefix: &str, limit: usize) -> rusqlite::Result<Vec<String>> {
@@ -82,7 +82,8 @@ fn condition(columns: &Columns, filter: &SessionFilter) -> (String, Vec<Value>) 
         (Some(""), _) | (None, None) => {}
         (Some(path), directory) => {
             let at = bind(path);
-            let fallback = directory.map(|d| format!(" OR ({path_column} IS NULL AND directory = {})", bind(d))).unwrap_or_default();
+            let fallback =
+                directory.map(|d| format!(" OR ({path_column} IS NULL AND directory = {})", bind(d))).unwrap_or_default();
             parts.push(format!("({path_column} = {at} OR {path_column} LIKE {at} || '/%'{fallback})"));
         }
         (None, Some(directory)) => parts.push(format!("directory = {}", bind(directory))),
@@ -251,12 +252,8 @@ pub(super) fn events(
         db.prepare_cached("SELECT id, seq, type, data FROM event WHERE aggregate_id = ?1 AND seq > ?2 ORDER BY seq")?;
     let mut rows = statement.query(params![session, after])?;
     while let Some(row) = rows.next()? {
-        let event = EventRow {
-            id: text(row.get_ref(0)?),
-            seq: row.get(1)?,
-            kind: text(row.get_ref(2)?),
-            data: bytes(row.get_ref(3)?),
-        };
+        let event =
+            EventRow { id: text(row.get_ref(0)?), seq: row.get(1)?, kind: text(row.get_ref(2)?), data: bytes(row.get_ref(3)?) };
         if visit(event) == Flow::Stop {
             break;
         }

@@ -107,7 +107,7 @@ impl Thread {
         };
         let begun = Instant::now();
         let mut done: Vec<Outcome> = Vec::new();
-        while let Some(item) = waiting.next() {
+        for item in waiting.by_ref() {
             let result = self.one(item.job);
             done.push((item.settle, result));
             if self.db.is_autocommit() {
@@ -137,7 +137,8 @@ impl Thread {
                 Err(failure) => failure,
             };
             let busy = matches!(failure.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked));
-            let (over, left): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|item| !busy || item.queued.elapsed() >= self.patience);
+            let (over, left): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|item| !busy || item.queued.elapsed() >= self.patience);
             for item in over {
                 let waited_ms = u64::try_from(item.queued.elapsed().as_millis()).unwrap_or(u64::MAX);
                 (item.settle)(Err(if busy {

@@ -13,11 +13,15 @@ pub(in crate::sqlite) fn ensure(db: &Connection, folder: &Folder, now_ms: i64) -
         .optional()?;
     if let Some((worktree, sandboxes)) = known {
         // The row of all folders without a project of their own has no work tree to speak of.
-        if folder.project != GLOBAL && worktree != folder.worktree {
-            if let Some(sandboxes) = with(&sandboxes, &folder.worktree) {
-                db.prepare_cached("UPDATE project SET sandboxes = ?1, time_updated = ?2 WHERE id = ?3")?
-                    .execute(params![sandboxes, now_ms, folder.project])?;
-            }
+        if folder.project != GLOBAL
+            && worktree != folder.worktree
+            && let Some(sandboxes) = with(&sandboxes, &folder.worktree)
+        {
+            db.prepare_cached("UPDATE project SET sandboxes = ?1, time_updated = ?2 WHERE id = ?3")?.execute(params![
+                sandboxes,
+                now_ms,
+                folder.project
+            ])?;
         }
     } else {
         let vcs = folder.git.then_some("git");

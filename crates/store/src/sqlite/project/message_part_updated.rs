@@ -21,9 +21,7 @@ pub(super) fn project(context: &Context<'_>, data: &Object<'_>) -> Result<(), Er
     let before: Option<(String, String, Usage)> = context
         .db
         .prepare_cached("SELECT session_id, message_id, data FROM part WHERE id = ?1")
-        .and_then(|mut s| {
-            s.query_row([&*id], |row| Ok((row.get(0)?, row.get(1)?, Usage::of_row(row.get_ref(2)?)))).optional()
-        })
+        .and_then(|mut s| s.query_row([&*id], |row| Ok((row.get(0)?, row.get(1)?, Usage::of_row(row.get_ref(2)?)))).optional())
         .map_err(context.failed())?;
     match &before {
         Some((session, owner, _)) if session != context.session || *owner != message => {

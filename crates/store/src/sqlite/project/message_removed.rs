@@ -14,9 +14,7 @@ pub(super) fn project(context: &Context<'_>, data: &Object<'_>) -> Result<(), Er
     {
         let mut statement = context
             .db
-            .prepare_cached(
-                "SELECT p.data FROM message m JOIN part p ON p.message_id = m.id WHERE m.id = ?1 AND m.session_id = ?2",
-            )
+            .prepare_cached("SELECT p.data FROM message m JOIN part p ON p.message_id = m.id WHERE m.id = ?1 AND m.session_id = ?2")
             .map_err(context.failed())?;
         let mut rows = statement.query(params![id, context.session]).map_err(context.failed())?;
         while let Some(row) = rows.next().map_err(context.failed())? {

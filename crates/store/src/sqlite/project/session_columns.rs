@@ -2,8 +2,8 @@
 
 use super::{invalid, number, text};
 use crate::error::Error;
-use annalist_schema::raw::{Kind, Object};
 use annalist_schema::Json;
+use annalist_schema::raw::{Kind, Object};
 use rusqlite::types::Value;
 
 /// What an absent field does to its column when the session exists already.
