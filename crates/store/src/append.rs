@@ -1,6 +1,10 @@
 //! What goes into the log.
 
+use crate::backend::Transaction;
+use crate::error::Error;
+use annalist_schema::event::DurableEvent;
 use annalist_schema::id;
+use annalist_schema::raw::Object;
 
 /// Where the caller believes a session's log to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,12 @@ pub struct NewEvent {
 impl NewEvent {
     /// An event of now.
     #[must_use]
+    pub fn of(event: DurableEvent<'_>) -> Self {
+        NewEvent::new(event.versioned_type(), event.data().to_text())
+    }
+
+    /// An event of now, of any type.
+    #[must_use]
     pub fn new(kind: &str, data: String) -> Self {
         NewEvent { id: id::new(id::Kind::Event), kind: kind.to_owned(), data }
     }
@@ -61,4 +71,22 @@ pub struct Recorded {
     pub id: String,
     /// Its place in the session's log: 0, 1, 2 ... without gaps.
     pub seq: i64,
+}
+
+/// Appends an event of now whose data is `{sessionID, [key]: value, time?}`, for those who copy values they do not look into.
+pub(crate) fn record(
+    tx: &mut dyn Transaction,
+    session: &str,
+    kind: &str,
+    key: &str,
+    value: Object<'_>,
+    time: Option<i64>,
+) -> Result<Recorded, Error> {
+    let mut data = Object::new();
+    data.set_text("sessionID", session);
+    data.set(key, value);
+    if let Some(time) = time {
+        data.set("time", time);
+    }
+    tx.append(session, Expect::Any, NewEvent::new(kind, data.to_text()))
 }

@@ -5,6 +5,7 @@ use crate::append::{Expect, NewEvent, Recorded};
 use crate::error::Error;
 use crate::query::{MessageRange, SessionFilter};
 use crate::row::{EventRow, MessageRow, PartRow, ProjectRow, SessionRow, TodoRow};
+use crate::session::Spent;
 
 /// How much a write must outlive before it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +88,18 @@ pub trait Snapshot {
     /// Those of the backend.
     fn project(&self, id: &str) -> Result<Option<ProjectRow>, Error>;
 
+    /// What a session's steps cost, those of messages made before the session apart.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn spent(&self, session: &str) -> Result<Spent, Error>;
+
+    /// Whether the log says that a message was removed.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn was_removed(&self, session: &str, message: &str) -> Result<bool, Error>;
+
     /// The number of the last event of a session's log; nothing without a log (imported by OpenCode, or wiped).
     ///
     /// # Errors
@@ -117,6 +130,18 @@ pub trait Transaction: Snapshot {
     /// [`Error::Conflict`] if the log is elsewhere; [`Error::IdTaken`] and [`Error::Invalid`] from the projector; those of
     /// the backend.
     fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error>;
+
+    /// Erases a log from its beginning, at most about `bytes` of it. Answers whether there is more.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn erase_log(&mut self, session: &str, bytes: u64) -> Result<bool, Error>;
+
+    /// Replaces a session's todo list.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn replace_todos(&mut self, session: &str, todos: &[TodoRow], now_ms: i64) -> Result<(), Error>;
 
     /// Makes the row of a project, or adds a further work tree to it (reference-storage 4.8).
     ///

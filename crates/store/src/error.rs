@@ -81,6 +81,14 @@ pub enum Error {
         /// the id asked for
         id: String,
     },
+    /// A late write to something that was deleted; nothing is brought back.
+    #[error("{what} {id} is gone: it was deleted")]
+    Gone {
+        /// "session", "message" or "part"
+        what: &'static str,
+        /// the id
+        id: String,
+    },
     /// The stream is not where the caller expected it.
     #[error("session {session} is at event {found:?}, expected {expected}")]
     Conflict {
@@ -151,6 +159,12 @@ impl Error {
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         matches!(self, Error::Conflict { .. } | Error::IdTaken { .. })
+    }
+
+    /// It was there, and was deleted.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Error::Gone { .. })
     }
 
     /// Worth trying again later.

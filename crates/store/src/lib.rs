@@ -15,16 +15,23 @@ pub mod folder;
 pub mod hydrate;
 pub mod query;
 pub mod row;
+pub mod session;
 pub mod sqlite;
 pub mod transcript;
 
+mod filter_compacted;
+mod latest;
+mod message;
 mod pending;
 mod store;
+mod tombs;
 
 pub use append::{Expect, NewEvent, Recorded};
 pub use backend::{Backend, Durability, Flow, Snapshot, Transaction};
 pub use error::Error;
+pub use filter_compacted::filter_compacted;
 pub use folder::Folder;
+pub use latest::{Latest, latest};
 pub use pending::Pending;
 pub use sqlite::{Create, Options};
 pub use store::{Listing, Store};

@@ -10,6 +10,7 @@ use crate::pending::Pending;
 use crate::query::{Cursor, MessageRange, SessionFilter};
 use crate::row::TodoRow;
 use crate::sqlite::{Create, Options, Sqlite};
+use crate::tombs::Tombs;
 use crate::transcript::{self, Page, WithParts};
 use annalist_schema::Session;
 use std::io::Write;
@@ -20,6 +21,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone)]
 pub struct Store {
     backend: Arc<dyn Backend>,
+    tombs: Arc<Tombs>,
 }
 
 /// Sessions, and how many there would be without the limit.
@@ -45,13 +47,17 @@ impl Store {
     /// # Errors
     /// See [`Sqlite::open`].
     pub fn open_with(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
-        Ok(Store { backend: Arc::new(Sqlite::open(path, create, options)?) })
+        Ok(Store::on(Arc::new(Sqlite::open(path, create, options)?)))
     }
 
     /// A record on another backend.
     #[must_use]
     pub fn on(backend: Arc<dyn Backend>) -> Self {
-        Store { backend }
+        Store { backend, tombs: Arc::default() }
+    }
+
+    pub(crate) fn tombs(&self) -> Arc<Tombs> {
+        Arc::clone(&self.tombs)
     }
 
     /// Whether it can be written.

@@ -38,34 +38,59 @@ pub fn visit(
     range: &MessageRange<'_>,
     visit: &mut dyn FnMut(&MessageRow<'static>, &[PartRow<'static>]) -> Flow,
 ) -> Result<(), Error> {
-    let mut range = range.clone();
-    let mut left = range.limit;
-    loop {
-        let size = left.map_or(BATCH, |left| left.min(BATCH));
-        if size == 0 {
-            return Ok(());
-        }
-        range.limit = Some(size);
-        let mut messages: Vec<MessageRow<'static>> = Vec::new();
-        view.messages(&range, &mut |row| {
-            messages.push(row.into_static());
-            Flow::Continue
-        })?;
-        let mut parts = parts_of(view, &messages)?;
-        for message in &messages {
-            let mut own = parts.remove(&*message.id).unwrap_or_default();
-            own.sort_by(PartRow::order);
-            if visit(message, &own) == Flow::Stop {
+    let mut batches = Batches::new(range.clone());
+    while let Some(batch) = batches.next(view)? {
+        for (message, parts) in &batch {
+            if visit(message, parts) == Flow::Stop {
                 return Ok(());
             }
         }
-        let Some(last) = messages.last().filter(|_| messages.len() == size as usize) else { return Ok(()) };
-        range.beyond = Some(Cursor { id: last.id.to_string(), time: last.created });
-        left = left.map(|left| left - size);
+    }
+    Ok(())
+}
+
+/// A message with its parts, as rows.
+pub(crate) type Rows = (MessageRow<'static>, Vec<PartRow<'static>>);
+
+/// Reads a range batch by batch, for those who write between two batches.
+pub(crate) struct Batches<'q> {
+    range: MessageRange<'q>,
+    left: Option<u32>,
+    done: bool,
+}
+
+impl<'q> Batches<'q> {
+    pub(crate) fn new(range: MessageRange<'q>) -> Self {
+        Batches { left: range.limit, range, done: false }
+    }
+
+    /// The next batch, parts sorted (design G1); nothing behind the last.
+    pub(crate) fn next(&mut self, view: &(impl Snapshot + ?Sized)) -> Result<Option<Vec<Rows>>, Error> {
+        let size = self.left.map_or(BATCH, |left| left.min(BATCH));
+        if self.done || size == 0 {
+            return Ok(None);
+        }
+        self.range.limit = Some(size);
+        let mut messages: Vec<MessageRow<'static>> = Vec::new();
+        view.messages(&self.range, &mut |row| {
+            messages.push(row.into_static());
+            Flow::Continue
+        })?;
+        self.done = messages.len() < size as usize;
+        let Some(last) = messages.last() else { return Ok(None) };
+        self.range.beyond = Some(Cursor { id: last.id.to_string(), time: last.created });
+        self.left = self.left.map(|left| left - size);
+        let mut parts = parts_of(view, &messages)?;
+        let rows = messages.into_iter().map(|message| {
+            let mut own = parts.remove(&*message.id).unwrap_or_default();
+            own.sort_by(PartRow::order);
+            (message, own)
+        });
+        Ok(Some(rows.collect()))
     }
 }
 
-fn parts_of(view: &dyn Snapshot, messages: &[MessageRow<'_>]) -> Result<HashMap<String, Vec<PartRow<'static>>>, Error> {
+fn parts_of(view: &(impl Snapshot + ?Sized), messages: &[MessageRow<'_>]) -> Result<HashMap<String, Vec<PartRow<'static>>>, Error> {
     let ids: Vec<&str> = messages.iter().map(|m| &*m.id).collect();
     let mut parts: HashMap<String, Vec<PartRow<'static>>> = HashMap::with_capacity(ids.len());
     view.parts(&ids, &mut |row| {

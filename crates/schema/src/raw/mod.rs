@@ -11,6 +11,7 @@ mod compact;
 mod number;
 mod object;
 mod pretty;
+mod replace;
 mod scan;
 mod text;
 
@@ -21,6 +22,7 @@ pub use compact::compact;
 pub use number::Number;
 pub use object::{Entry, Object};
 pub use pretty::write_pretty;
+pub use replace::replace_strings;
 pub use scan::Malformed;
 pub use text::{unescape, write_string};
 

@@ -1,6 +1,6 @@
 //! Reading a document into the record.
 
-use crate::append::{Expect, NewEvent};
+use crate::append::record;
 use crate::backend::Transaction;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -127,7 +127,10 @@ fn id_at(object: &Object<'_>, at: &str) -> Result<String, Error> {
 /// [`Error::Invalid`] if the text is no document; [`Error::IdTaken`] if an id belongs to another session or message; those of
 /// the backend.
 pub fn import(tx: &mut dyn Transaction, document: &str, folder: &Folder) -> Result<Imported, Error> {
-    let document = split(document)?;
+    // Documents are printed for people; rows and events hold what `JSON.stringify` gives, or an exported and imported row
+    // would not be the row that it was, and up to twice its size.
+    let document = compact(document);
+    let document = split(&document)?;
     let session = document.id;
     let now = id::now_ms();
     tx.ensure_project(folder, now)?;
@@ -146,14 +149,14 @@ pub fn import(tx: &mut dyn Transaction, document: &str, folder: &Folder) -> Resu
         let mut created = info.clone();
         created.remove("cost");
         created.remove("tokens");
-        append(tx, &session, "session.created.1", "info", created, None)?;
+        record(tx, &session, "session.created.1", "info", created, None)?;
     }
     let mut done = Imported { session: session.clone(), new, messages: 0, parts: 0 };
     for message in document.messages {
         import_message(tx, &session, now, message, &mut done)?;
     }
     if new {
-        append(tx, &session, "session.updated.1", "info", info, None)?;
+        record(tx, &session, "session.updated.1", "info", info, None)?;
     } else if let Some(row) = tx.session(&session)? {
         let mut info = hydrate::session(&row).into_object();
         let here = [("projectID", &folder.project), ("directory", &folder.directory), ("path", &folder.path)];
@@ -162,7 +165,7 @@ pub fn import(tx: &mut dyn Transaction, document: &str, folder: &Folder) -> Resu
                 info.set_text(key, value);
             }
             hydrate::fold(&mut info);
-            append(tx, &session, "session.updated.1", "info", info, None)?;
+            record(tx, &session, "session.updated.1", "info", info, None)?;
         }
     }
     Ok(done)
@@ -183,7 +186,7 @@ fn import_message(
         None => {
             let mut info = message.info;
             info.set_text("sessionID", session);
-            append(tx, session, "message.updated.1", "info", info.into_static(), None)?;
+            record(tx, session, "message.updated.1", "info", info.into_static(), None)?;
             done.messages += 1;
         }
     }
@@ -203,31 +206,11 @@ fn import_message(
             None => {
                 part.set_text("sessionID", session);
                 part.set_text("messageID", &message.id);
-                append(tx, session, "message.part.updated.1", "part", part.into_static(), Some(time))?;
+                record(tx, session, "message.part.updated.1", "part", part.into_static(), Some(time))?;
                 done.parts += 1;
             }
         }
         previous = id;
     }
-    Ok(())
-}
-
-fn append(
-    tx: &mut dyn Transaction,
-    session: &str,
-    kind: &str,
-    key: &str,
-    value: Object<'static>,
-    time: Option<i64>,
-) -> Result<(), Error> {
-    let mut data = Object::new();
-    data.set_text("sessionID", session);
-    data.set(key, value);
-    if let Some(time) = time {
-        data.set("time", time);
-    }
-    // Documents are printed for people; rows and events hold what `JSON.stringify` gives, or an exported and imported row
-    // would not be the row that it was, and up to twice its size.
-    tx.append(session, Expect::Any, NewEvent::new(kind, compact(&data.to_text())))?;
     Ok(())
 }

@@ -4,10 +4,13 @@
 //! ([`readers`]). All SQL of the project stands in this folder.
 
 mod columns;
+mod erase;
 mod open;
 mod project;
 mod read;
 mod readers;
+mod spent;
+mod todo;
 mod value;
 mod view;
 mod writer;

@@ -1,12 +1,13 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
-use super::{File, error, project, read};
+use super::{File, erase, error, project, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::backend::{Flow, Snapshot, Transaction};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::query::{MessageRange, SessionFilter};
 use crate::row::{EventRow, MessageRow, PartRow, ProjectRow, SessionRow, TodoRow};
+use crate::session::Spent;
 use annalist_schema::id;
 use annalist_schema::raw::Object;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
@@ -86,6 +87,21 @@ impl Snapshot for View<'_> {
         read::project(self.db, id).map_err(self.failed())
     }
 
+    fn spent(&self, session: &str) -> Result<Spent, Error> {
+        spent::spent(self.db, session).map_err(self.failed())
+    }
+
+    fn was_removed(&self, session: &str, message: &str) -> Result<bool, Error> {
+        if !self.file.columns.has_log {
+            return Ok(false);
+        }
+        // Few events are of this type, and its index finds them.
+        let sql =
+            "SELECT 1 FROM event WHERE aggregate_id = ?1 AND type = 'message.removed.1' AND data ->> 'messageID' = ?2 LIMIT 1";
+        let mut statement = self.db.prepare_cached(sql).map_err(self.failed())?;
+        statement.exists([session, message]).map_err(self.failed())
+    }
+
     fn sequence(&self, session: &str) -> Result<Option<i64>, Error> {
         if !self.file.columns.has_log {
             return Ok(None);
@@ -119,6 +135,14 @@ impl Transaction for View<'_> {
         let recorded = self.record(session, seq, &event, &data)?;
         self.spoilt = before;
         Ok(recorded)
+    }
+
+    fn erase_log(&mut self, session: &str, bytes: u64) -> Result<bool, Error> {
+        erase::erase(self.db, session, bytes).map_err(self.failed())
+    }
+
+    fn replace_todos(&mut self, session: &str, todos: &[TodoRow], now_ms: i64) -> Result<(), Error> {
+        todo::replace(self.db, session, todos, now_ms).map_err(self.failed())
     }
 
     fn ensure_project(&mut self, folder: &Folder, now_ms: i64) -> Result<(), Error> {

@@ -14,6 +14,8 @@ mod session_deleted;
 mod session_updated;
 mod usage;
 
+pub(super) use usage::Usage;
+
 use super::{File, error};
 use crate::error::Error;
 use annalist_schema::raw::Object;

@@ -9,15 +9,15 @@ use rusqlite::types::ValueRef;
 
 /// The usage of one part, or a difference of two. Only `step-finish` parts have any.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Usage {
-    cost: f64,
+pub(in crate::sqlite) struct Usage {
+    pub(in crate::sqlite) cost: f64,
     /// input, output, reasoning, cache read, cache write
-    tokens: [i64; 5],
+    pub(in crate::sqlite) tokens: [i64; 5],
 }
 
 impl Usage {
     /// The usage of a stored part. Bytes that cannot be read cost nothing.
-    pub(super) fn of_row(data: ValueRef<'_>) -> Self {
+    pub(in crate::sqlite) fn of_row(data: ValueRef<'_>) -> Self {
         let (ValueRef::Text(bytes) | ValueRef::Blob(bytes)) = data else { return Usage::default() };
         // Most updates are of other parts, and theirs may be megabytes: look before splitting.
         if memchr::memmem::find(bytes, b"step-finish").is_none() {
