@@ -1,7 +1,7 @@
 //! The record in an SQLite file that OpenCode reads and writes too.
 //!
-//! One thread owns the one write connection and commits waiting jobs as a group ([`writer`]); readers come from a small pool
-//! ([`readers`]). All SQL of the project stands in this folder.
+//! One thread owns the one write connection and commits waiting jobs as a group (`writer.rs`); readers come from a small pool
+//! (`readers.rs`). All SQL of the project stands in this folder.
 
 mod columns;
 mod erase;
