@@ -11,6 +11,7 @@ mod number;
 mod object;
 mod pretty;
 mod replace;
+mod same;
 mod scan;
 mod text;
 
@@ -20,7 +21,6 @@ use std::fmt;
 pub use number::Number;
 pub use object::{Entry, Object};
 pub use pretty::write_pretty;
-pub use replace::replace_strings;
 pub use scan::Malformed;
 pub use text::{unescape, write_string};
 
