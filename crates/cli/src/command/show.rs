@@ -29,7 +29,8 @@ pub(crate) fn run(args: &ShowArgs, place: &Place, out: &mut Out) -> Result<(), C
         let row = view.session(&id)?.ok_or_else(|| annalist_store::Error::NotFound { what: "Session", id: id.clone() })?;
         let session = hydrate::session(&row);
         let (start, older) = start(view, &id, last)?;
-        failed = if args.json { write!(out, "{{\"info\":{},\"messages\":[", session.to_text()) } else { heading(&session, older, out) };
+        failed =
+            if args.json { write!(out, "{{\"info\":{},\"messages\":[", session.to_text()) } else { heading(&session, older, out) };
         if failed.is_err() {
             return Ok(older);
         }

@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn a_line_is_never_wider_than_asked() {
-        for text in ["", "short", "a b c", "one two three four five six", "unbrokenunbrokenunbroken", "a unbrokenunbrokenunbroken"] {
+        for text in ["", "short", "a b c", "one two three four five six", "unbrokenunbrokenunbroken", "a unbrokenunbrokenunbroken"]
+        {
             for width in 1..30 {
                 let line = one_line(text, width);
                 assert!(line.chars().count() <= width.max(2), "{line:?} in {width}");

@@ -9,12 +9,13 @@ use annalist_schema::model::SessionModel;
 use annalist_schema::permission::PermissionRule;
 use annalist_schema::raw::{Number, Object};
 use annalist_schema::session::{SessionShare, SessionSummary, SessionTime};
-use annalist_schema::{Session, id};
+use annalist_schema::{Field as _, Json, Session, id};
 
 /// A change of a session. `None` in an inner `Option` clears the field.
 ///
-/// A field is cleared by writing the empty value that the reference's replay takes (`archived: 0`, `share: {"url": ""}`,
-/// `metadata: {}`, `permission: []`, a summary of zeros); reading shows it as absent.
+/// A field is cleared by writing the empty value that the reference's replay takes: `archived: 0` and `share: {"url": ""}`
+/// are absent from then on, while `metadata: {}`, `permission: []` and a summary of zeros are what is read, by the reference
+/// too.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum SessionPatch {
@@ -31,7 +32,14 @@ pub enum SessionPatch {
     /// Further rules behind those that are there.
     AddPermission(Vec<PermissionRule<'static>>),
     /// Who answers, and the time (ms) of the message that said so.
-    AgentModel(String, SessionModel<'static>, i64),
+    AgentModel {
+        /// the agent
+        agent: String,
+        /// its model
+        model: SessionModel<'static>,
+        /// the time of the last change from then on, in ms
+        at: i64,
+    },
     /// Where it is published.
     Share(Option<String>),
     /// The workspace it is in.
@@ -80,7 +88,7 @@ impl Store {
 /// Makes one change inside the caller's transaction.
 pub(crate) fn apply(tx: &mut dyn Transaction, session: &str, patch: SessionPatch) -> Result<Session<'static>, Error> {
     let now = id::now_ms();
-    let bumps = !matches!(patch, SessionPatch::Title(_) | SessionPatch::Archived(_) | SessionPatch::AgentModel(..));
+    let bumps = !matches!(patch, SessionPatch::Title(_) | SessionPatch::Archived(_) | SessionPatch::AgentModel { .. });
     change(tx, session, |info| {
         set(info, patch);
         if bumps {
@@ -122,12 +130,14 @@ fn set(info: &mut Session<'static>, patch: SessionPatch) {
             info.set_permission(Some(rules));
         }
         SessionPatch::AddPermission(more) => {
-            let mut rules: Vec<_> =
-                info.permission().ok().flatten().unwrap_or_default().into_iter().map(PermissionRule::into_static).collect();
-            rules.extend(more);
-            info.set_permission(Some(rules));
+            // As they are: a rule of a kind that is not known here is one all the same.
+            let rules = info.object().get("permission").and_then(Json::as_array).unwrap_or_default();
+            let rules: Vec<Json<'_>> =
+                rules.into_iter().chain(more.into_iter().map(|rule| Json::from(rule.into_object()))).collect();
+            let rules = rules.to_json();
+            info.object_mut().set("permission", rules);
         }
-        SessionPatch::AgentModel(agent, model, at) => {
+        SessionPatch::AgentModel { agent, model, at } => {
             info.set_agent(Some(agent.into())).set_model(Some(model));
             updated(info, at);
         }
