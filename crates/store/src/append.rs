@@ -73,6 +73,29 @@ pub struct Recorded {
     pub seq: i64,
 }
 
+/// Times for the parts of a message that are written one after the other: parts are read by first write, then id, so where
+/// the order of writing is not that of the ids, a later millisecond says so.
+pub(crate) struct PartTimes {
+    time: i64,
+    previous: String,
+}
+
+impl PartTimes {
+    /// All at `now` (ms), as long as the ids rise.
+    pub(crate) fn from(now: i64) -> Self {
+        PartTimes { time: now, previous: String::new() }
+    }
+
+    /// The time of the next part.
+    pub(crate) fn of(&mut self, id: &str) -> i64 {
+        if *id < *self.previous {
+            self.time += 1;
+        }
+        id.clone_into(&mut self.previous);
+        self.time
+    }
+}
+
 /// Appends an event of now whose data is `{sessionID, [key]: value, time?}`, for those who copy values they do not look into.
 pub(crate) fn record(
     tx: &mut dyn Transaction,

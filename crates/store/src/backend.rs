@@ -76,6 +76,18 @@ pub trait Snapshot {
     /// Those of the backend.
     fn parts(&self, messages: &[&str], visit: &mut dyn FnMut(PartRow<'_>)) -> Result<(), Error>;
 
+    /// The ids of all parts of a session's messages, in the order of reading.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn part_ids(&self, session: &str, visit: &mut dyn FnMut(&str)) -> Result<(), Error>;
+
+    /// A part of a message.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn part(&self, message: &str, id: &str, visit: &mut dyn FnMut(PartRow<'_>)) -> Result<(), Error>;
+
     /// The todo list of a session, in its order.
     ///
     /// # Errors

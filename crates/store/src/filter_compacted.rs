@@ -2,8 +2,8 @@
 
 use crate::latest::truthy;
 use crate::transcript::WithParts;
+use annalist_schema::Json;
 use annalist_schema::raw::Object;
-use annalist_schema::{Json, Part};
 use std::collections::HashSet;
 
 /// Reads messages newest first, stops at the boundary, and gives what counts, oldest first.
@@ -55,12 +55,10 @@ pub fn filter_compacted<E>(newest_first: impl IntoIterator<Item = Result<WithPar
 
 /// The tail of a message's first compaction part: nothing without such a part, `Some(None)` for a compaction without a tail.
 fn compaction(message: &WithParts) -> Option<Option<String>> {
-    let object = |part: &Json<'_>| part.as_object().map(Object::into_static);
-    let mut parts = message.parts.iter().filter_map(object).map(Part::from_object);
-    parts.find_map(|part| match part {
-        Part::Compaction(part) => Some(part.tail_start_id().ok().flatten().map(std::borrow::Cow::into_owned)),
-        _ => None,
-    })
+    let mut parts = message.parts.iter().filter_map(Json::as_object);
+    let part = parts.find(|part| part.text("type").as_deref() == Some("compaction"))?;
+    // Its text, whatever it looks like: messages of real files have ids of all kinds.
+    Some(part.text("tail_start_id").map(std::borrow::Cow::into_owned))
 }
 
 /// Puts the last compaction with a tail, and its summary, before that tail: the model reads what was summarised first.

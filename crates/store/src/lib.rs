@@ -22,6 +22,7 @@ pub mod transcript;
 mod filter_compacted;
 mod latest;
 mod message;
+mod part;
 mod pending;
 mod store;
 mod tombs;

@@ -1,32 +1,27 @@
-//! What can be done to messages and parts (reference-storage 2.3), under the reference's names.
+//! What can be done to messages (reference-storage 2.3), under the reference's names.
 //!
 //! *Create* is for what is new: an id that exists with other content is a conflict, the same content again is no event at
 //! all. *Update* writes a value whole, new or not. A late write to something that was deleted is told so and brings nothing
 //! back.
 
-use crate::append::{Expect, NewEvent, record};
+use crate::append::{Expect, NewEvent, PartTimes, record};
 use crate::backend::{Durability, Transaction};
 use crate::error::Error;
+use crate::hydrate;
+use crate::part;
 use crate::pending::Pending;
 use crate::session::incomplete;
 use crate::store::Store;
 use crate::tombs::Tombs;
 use crate::transcript::{self, WithParts};
-use annalist_schema::event::{MessagePartRemoved, MessageRemoved};
+use annalist_schema::event::MessageRemoved;
 use annalist_schema::raw::Object;
-use annalist_schema::{Message, Part, Problem, id};
+use annalist_schema::{Json, Message, Part, Problem, id};
 
 /// What names a message.
-struct MessageKey {
-    session: String,
-    id: String,
-}
-
-/// What names a part.
-struct PartKey {
-    session: String,
-    message: String,
-    id: String,
+pub(crate) struct MessageKey {
+    pub(crate) session: String,
+    pub(crate) id: String,
 }
 
 impl MessageKey {
@@ -39,20 +34,9 @@ impl MessageKey {
     }
 }
 
-impl PartKey {
-    fn of(part: &Part<'_>) -> Result<Self, Error> {
-        let object = part.object();
-        let text = |name: &str| {
-            let text = object.text(name).filter(|text| !text.is_empty());
-            text.map(std::borrow::Cow::into_owned)
-                .ok_or_else(|| Error::Invalid { what: "part".to_owned(), problem: format!("{name} is missing or no string") })
-        };
-        Ok(PartKey { session: text("sessionID")?, message: text("messageID")?, id: text("id")? })
-    }
-}
-
 impl Store {
-    /// Adds a message with its parts. The same message with the same parts again records nothing.
+    /// Adds a message with its parts, which keep their order; parts without an id get one. The same message with the same
+    /// parts again records nothing.
     ///
     /// Fails with [`Error::IdTaken`] if the id exists with other content or elsewhere, [`Error::Gone`] if it was removed, and
     /// [`Error::NotFound`] if there is no such session.
@@ -60,13 +44,13 @@ impl Store {
         let tombs = self.tombs();
         self.write(Durability::Power, move |tx| {
             let key = MessageKey::of(&message)?;
-            match existing(tx, &key, &tombs)? {
-                None => {
-                    record(tx, &key.session, "message.updated.1", "info", message.into_object(), None)?;
-                    write_parts(tx, &key, parts)?;
-                }
-                Some(there) => same(&key, &there, message, parts)?,
+            if exists(tx, &key, &tombs)? {
+                let there = transcript::message(tx, &key.session, &key.id)?;
+                same(&key, &there, message, parts)?;
+                return Ok(there);
             }
+            record(tx, &key.session, "message.updated.1", "info", message.into_object(), None)?;
+            write_parts(tx, &key, parts)?;
             transcript::message(tx, &key.session, &key.id)
         })
     }
@@ -74,12 +58,12 @@ impl Store {
     /// Writes a message whole, new or not.
     ///
     /// Fails with [`Error::IdTaken`] if the id belongs to another session, [`Error::Gone`] if the message or its session was
-    /// deleted.
+    /// deleted, and [`Error::NotFound`] if there is no such session.
     pub fn update_message(&self, message: Message<'static>) -> Pending<Message<'static>> {
         let tombs = self.tombs();
         self.write(Durability::Power, move |tx| {
             let key = MessageKey::of(&message)?;
-            existing(tx, &key, &tombs)?;
+            exists(tx, &key, &tombs)?;
             record(tx, &key.session, "message.updated.1", "info", message.object().borrowed(), None)?;
             Ok(message)
         })
@@ -88,7 +72,8 @@ impl Store {
     /// Reads a message, changes it and writes it in one transaction: two updates never lose each other. A change that
     /// changes nothing records nothing.
     ///
-    /// Fails with [`Error::NotFound`] or [`Error::Gone`] if the message is not there.
+    /// Fails with [`Error::NotFound`] or [`Error::Gone`] if the message is not there, and with [`Error::Invalid`] if the
+    /// change gives it another id or session.
     pub fn update_message_with(
         &self,
         session: &str,
@@ -98,10 +83,13 @@ impl Store {
         let key = MessageKey { session: session.to_owned(), id: message.to_owned() };
         let tombs = self.tombs();
         self.write(Durability::Power, move |tx| {
-            let there = existing(tx, &key, &tombs)?.ok_or_else(|| not_found("Message", &key.id))?;
-            let before = Message::from_object(there.info.into_object().unwrap_or_default());
+            exists(tx, &key, &tombs)?;
+            let mut before = None;
+            tx.message(&key.session, &key.id, &mut |row| before = Some(hydrate::message_object(&row).into_static()))?;
+            let before = Message::from_object(before.ok_or_else(|| not_found("Message", &key.id))?);
             let mut after = before.clone();
             change(&mut after);
+            keeps("message", before.object(), after.object(), &["id", "sessionID"])?;
             if after != before {
                 record(tx, &key.session, "message.updated.1", "info", after.object().borrowed(), None)?;
             }
@@ -116,177 +104,81 @@ impl Store {
         let (session, message) = (session.to_owned(), message.to_owned());
         self.write(Durability::Power, move |tx| {
             crate::session::expected(tx, &session)?;
-            remove_message(tx, &session, &message)
-        })
-    }
-
-    /// Adds a part. The same part again records nothing.
-    ///
-    /// Fails with [`Error::IdTaken`] if the id exists with other content or elsewhere, [`Error::Gone`] if it, its message or
-    /// its session was deleted.
-    pub fn create_part(&self, part: Part<'static>) -> Pending<Part<'static>> {
-        let tombs = self.tombs();
-        self.write(Durability::Power, move |tx| {
-            let key = PartKey::of(&part)?;
-            match existing_part(tx, &key, &tombs)? {
-                Some(there) if same_value(&there, part.object()) => return Ok(part),
-                Some(_) => return Err(Error::IdTaken { what: "part", id: key.id, owner: None }),
-                None => record(tx, &key.session, "message.part.updated.1", "part", part.object().borrowed(), Some(id::now_ms()))?,
-            };
-            Ok(part)
-        })
-    }
-
-    /// Writes a part whole, new or not. `durability` is [`Durability::Process`] for a checkpoint of text that still streams.
-    ///
-    /// Fails with [`Error::IdTaken`] if the id belongs to another message, [`Error::Gone`] if the part, its message or its
-    /// session was deleted.
-    pub fn update_part(&self, part: Part<'static>, durability: Durability) -> Pending<Part<'static>> {
-        let tombs = self.tombs();
-        self.write(durability, move |tx| {
-            let key = PartKey::of(&part)?;
-            existing_part(tx, &key, &tombs)?;
-            record(tx, &key.session, "message.part.updated.1", "part", part.object().borrowed(), Some(id::now_ms()))?;
-            Ok(part)
-        })
-    }
-
-    /// Reads a part, changes it and writes it in one transaction. A change that changes nothing records nothing.
-    ///
-    /// Fails with [`Error::NotFound`] or [`Error::Gone`] if the part is not there.
-    pub fn update_part_with(
-        &self,
-        session: &str,
-        message: &str,
-        part: &str,
-        change: impl FnOnce(&mut Part<'static>) + Send + 'static,
-    ) -> Pending<Part<'static>> {
-        let key = PartKey { session: session.to_owned(), message: message.to_owned(), id: part.to_owned() };
-        let tombs = self.tombs();
-        self.write(Durability::Power, move |tx| {
-            let before = existing_part(tx, &key, &tombs)?.ok_or_else(|| not_found("Part", &key.id))?;
-            let before = Part::from_object(before);
-            let mut after = before.clone();
-            change(&mut after);
-            if after != before {
-                record(tx, &key.session, "message.part.updated.1", "part", after.object().borrowed(), Some(id::now_ms()))?;
-            }
-            Ok(after)
-        })
-    }
-
-    /// Removes a part. Answers whether it was there.
-    ///
-    /// Fails with [`Error::NotFound`] if there is no such session.
-    pub fn remove_part(&self, session: &str, message: &str, part: &str) -> Pending<bool> {
-        let (session, message, part) = (session.to_owned(), message.to_owned(), part.to_owned());
-        let tombs = self.tombs();
-        self.write(Durability::Power, move |tx| {
-            crate::session::expected(tx, &session)?;
-            let removed = remove_part(tx, &session, &message, &part)?;
-            if removed {
-                tombs.bury(&part);
-            }
-            Ok(removed)
+            remove(tx, &session, &message)
         })
     }
 }
 
-fn not_found(what: &'static str, id: &str) -> Error {
+pub(crate) fn not_found(what: &'static str, id: &str) -> Error {
     Error::NotFound { what, id: id.to_owned() }
 }
 
-/// The message under a key; nothing if it is new. Deleted things answer [`Error::Gone`].
-fn existing(tx: &dyn Transaction, key: &MessageKey, tombs: &Tombs) -> Result<Option<WithParts>, Error> {
-    if tx.session(&key.session)?.is_none() {
-        let gone = tombs.has(&key.session);
-        let (what, id) = ("Session", key.session.clone());
-        return Err(if gone { Error::Gone { what: "session", id } } else { Error::NotFound { what, id } });
-    }
-    match tx.message_owner(&key.id)? {
-        Some(owner) if owner != key.session => {
-            Err(Error::IdTaken { what: "message", id: key.id.clone(), owner: Some(format!("session {owner}")) })
-        }
-        Some(_) => transcript::message(tx, &key.session, &key.id).map(Some),
-        None if tx.was_removed(&key.session, &key.id)? => Err(Error::Gone { what: "message", id: key.id.clone() }),
-        None => Ok(None),
+/// A change of what is there is no way to move it.
+pub(crate) fn keeps(what: &str, before: &Object<'_>, after: &Object<'_>, ids: &[&str]) -> Result<(), Error> {
+    match ids.iter().find(|name| before.text(name) != after.text(name)) {
+        Some(name) => Err(Error::Invalid { what: what.to_owned(), problem: format!("a change cannot change its {name}") }),
+        None => Ok(()),
     }
 }
 
-/// The part under a key; nothing if it is new.
-fn existing_part(tx: &dyn Transaction, key: &PartKey, tombs: &Tombs) -> Result<Option<Object<'static>>, Error> {
-    match tx.part_owner(&key.id)? {
-        Some((session, message)) if session != key.session || message != key.message => {
-            let owner = Some(format!("message {message} of session {session}"));
-            Err(Error::IdTaken { what: "part", id: key.id.clone(), owner })
+/// Whether a message is there or new. Deleted things answer [`Error::Gone`].
+pub(crate) fn exists(tx: &dyn Transaction, key: &MessageKey, tombs: &Tombs) -> Result<bool, Error> {
+    match tx.message_owner(&key.id)? {
+        Some(owner) if owner == key.session => return Ok(true),
+        Some(owner) => {
+            return Err(Error::IdTaken { what: "message", id: key.id.clone(), owner: Some(format!("session {owner}")) });
         }
-        Some(_) => {
-            let message = transcript::message(tx, &key.session, &key.message)?;
-            let part = message.parts.into_iter().filter_map(annalist_schema::Json::into_object);
-            Ok(part.into_iter().find(|part| part.text("id").as_deref() == Some(&key.id)))
-        }
-        None if tombs.has(&key.id) => Err(Error::Gone { what: "part", id: key.id.clone() }),
-        None => {
-            let message = MessageKey { session: key.session.clone(), id: key.message.clone() };
-            existing(tx, &message, tombs)?.map(|_| None).ok_or_else(|| not_found("Message", &key.message))
-        }
+        None => {}
     }
+    if tx.session(&key.session)?.is_none() {
+        return Err(if tombs.has(&key.session) {
+            Error::Gone { what: "session", id: key.session.clone() }
+        } else {
+            not_found("Session", &key.session)
+        });
+    }
+    if tx.was_removed(&key.session, &key.id)? {
+        return Err(Error::Gone { what: "message", id: key.id.clone() });
+    }
+    Ok(false)
 }
 
 fn write_parts(tx: &mut dyn Transaction, key: &MessageKey, parts: Vec<Part<'static>>) -> Result<(), Error> {
-    // One time for all: in a message written at once the ids decide, and `import` knows how to say otherwise.
-    let now = id::now_ms();
+    let mut times = PartTimes::from(id::now_ms());
     for mut part in parts {
-        let id = part.object().text("id").filter(|id| !id.is_empty()).map(std::borrow::Cow::into_owned);
-        let id = id.unwrap_or_else(|| id::new(id::Kind::Part));
+        let id = given_id(&part).unwrap_or_else(|| id::new(id::Kind::Part));
+        part::check_id(&id)?;
         if let Some((session, message)) = tx.part_owner(&id)? {
-            return Err(Error::IdTaken { what: "part", id, owner: Some(format!("message {message} of session {session}")) });
+            return Err(part::taken(id, &session, &message));
         }
         part.set_identity(&id, &key.session, &key.id);
-        record(tx, &key.session, "message.part.updated.1", "part", part.into_object(), Some(now))?;
+        let time = times.of(&id);
+        record(tx, &key.session, "message.part.updated.1", "part", part.into_object(), Some(time))?;
     }
     Ok(())
+}
+
+fn given_id(part: &Part<'_>) -> Option<String> {
+    part.object().text("id").filter(|id| !id.is_empty()).map(std::borrow::Cow::into_owned)
 }
 
 /// A message that is there already must be the one that is to be created.
 fn same(key: &MessageKey, there: &WithParts, message: Message<'static>, parts: Vec<Part<'static>>) -> Result<(), Error> {
-    let taken = || Error::IdTaken { what: "message", id: key.id.clone(), owner: None };
-    let info = there.info.as_object().ok_or_else(taken)?;
-    if !same_value(&info, message.object()) || there.parts.len() != parts.len() {
-        return Err(taken());
-    }
-    for (there, mut part) in there.parts.iter().filter_map(annalist_schema::Json::as_object).zip(parts) {
+    let mut equal = there.parts.len() == parts.len() && there.info.same_value(&Json::from(message.into_object()));
+    for (there, mut part) in there.parts.iter().zip(parts) {
         // A part given without an id got one the first time.
-        let id = part.object().text("id").filter(|id| !id.is_empty()).map(std::borrow::Cow::into_owned);
-        let id = id.unwrap_or_else(|| there.text("id").unwrap_or_default().into_owned());
+        let id = given_id(&part).or_else(|| Some(there.as_object()?.text("id")?.into_owned())).unwrap_or_default();
         part.set_identity(&id, &key.session, &key.id);
-        if !same_value(&there, part.object()) {
-            return Err(taken());
-        }
+        equal = equal && there.same_value(&Json::from(part.into_object()));
     }
-    Ok(())
-}
-
-/// The same members with the same values, in whatever order. Rows keep their ids at the end.
-fn same_value(one: &Object<'_>, other: &Object<'_>) -> bool {
-    one.entries().len() == other.entries().len() && one.entries().iter().all(|entry| other.get(&entry.key()) == Some(entry.value()))
+    if equal { Ok(()) } else { Err(Error::IdTaken { what: "message", id: key.id.clone(), owner: None }) }
 }
 
 /// Removes a message inside the caller's transaction.
-pub(crate) fn remove_message(tx: &mut dyn Transaction, session: &str, message: &str) -> Result<bool, Error> {
+pub(crate) fn remove(tx: &mut dyn Transaction, session: &str, message: &str) -> Result<bool, Error> {
     if tx.message_owner(message)?.as_deref() != Some(session) {
         return Ok(false);
     }
     tx.append(session, Expect::Any, NewEvent::of(MessageRemoved::new(session, message).into()))?;
-    Ok(true)
-}
-
-/// Removes a part inside the caller's transaction.
-pub(crate) fn remove_part(tx: &mut dyn Transaction, session: &str, message: &str, part: &str) -> Result<bool, Error> {
-    let owner = tx.part_owner(part)?;
-    if !owner.is_some_and(|(of_session, of_message)| of_session == session && of_message == message) {
-        return Ok(false);
-    }
-    tx.append(session, Expect::Any, NewEvent::of(MessagePartRemoved::new(session, message, part).into()))?;
     Ok(true)
 }

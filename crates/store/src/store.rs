@@ -176,6 +176,23 @@ impl Store {
         })
     }
 
+    /// The newest `limit` messages, or all, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the session is not there; those of the backend.
+    pub fn messages(&self, session: &str, limit: Option<u32>) -> Result<Vec<WithParts>, Error> {
+        Ok(self.page(session, limit, None)?.messages)
+    }
+
+    /// The messages that still count after compactions, in the order in which a model reads them. See
+    /// [`crate::filter_compacted()`]. A session that is not there has none.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    pub fn filter_compacted(&self, session: &str) -> Result<Vec<WithParts>, Error> {
+        self.read(|view| crate::filter_compacted(transcript::NewestFirst::of(view, session)))
+    }
+
     /// The todo list of a session.
     ///
     /// # Errors

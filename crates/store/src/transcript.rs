@@ -49,6 +49,34 @@ pub fn visit(
     Ok(())
 }
 
+/// The messages of a session, newest first, read as they are asked for.
+pub struct NewestFirst<'v, V: ?Sized> {
+    view: &'v V,
+    batches: Batches<'v>,
+    read: std::vec::IntoIter<Rows>,
+}
+
+impl<'v, V: Snapshot + ?Sized> NewestFirst<'v, V> {
+    /// Those of a session that may not be there; then there are none.
+    pub fn of(view: &'v V, session: &'v str) -> Self {
+        NewestFirst { view, batches: Batches::new(MessageRange::newest_first(session)), read: Vec::new().into_iter() }
+    }
+}
+
+impl<V: Snapshot + ?Sized> Iterator for NewestFirst<'_, V> {
+    type Item = Result<WithParts, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.read.len() == 0 {
+            self.read = match self.batches.next(self.view).transpose()? {
+                Ok(batch) => batch.into_iter(),
+                Err(error) => return Some(Err(error)),
+            };
+        }
+        self.read.next().map(|(message, parts)| Ok(with_parts(&message, &parts)))
+    }
+}
+
 /// A message with its parts, as rows.
 pub(crate) type Rows = (MessageRow<'static>, Vec<PartRow<'static>>);
 

@@ -12,6 +12,7 @@ mod number;
 mod object;
 mod pretty;
 mod replace;
+mod same;
 mod scan;
 mod text;
 
@@ -22,7 +23,6 @@ pub use compact::compact;
 pub use number::Number;
 pub use object::{Entry, Object};
 pub use pretty::write_pretty;
-pub use replace::replace_strings;
 pub use scan::Malformed;
 pub use text::{unescape, write_string};
 

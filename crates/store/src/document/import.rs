@@ -1,6 +1,6 @@
 //! Reading a document into the record.
 
-use crate::append::record;
+use crate::append::{PartTimes, record};
 use crate::backend::Transaction;
 use crate::error::Error;
 use crate::folder::Folder;
@@ -190,14 +190,9 @@ fn import_message(
             done.messages += 1;
         }
     }
-    // Parts are ordered by first write, then id. All get the time of the import; where the document's order is not that of
-    // the ids, a later millisecond says so.
-    let mut time = now;
-    let mut previous = String::new();
+    let mut times = PartTimes::from(now);
     for (id, mut part) in message.parts {
-        if id < previous {
-            time += 1;
-        }
+        let time = times.of(&id);
         match tx.part_owner(&id)? {
             Some((owner, of)) if owner != session || of != message.id => {
                 return Err(Error::IdTaken { what: "part", id, owner: Some(format!("message {of} of session {owner}")) });
@@ -210,7 +205,6 @@ fn import_message(
                 done.parts += 1;
             }
         }
-        previous = id;
     }
     Ok(())
 }

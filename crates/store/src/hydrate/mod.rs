@@ -3,8 +3,8 @@
 
 mod session;
 
-pub(crate) use session::fold;
 pub use session::session;
+pub(crate) use session::{fold, without_report};
 
 use crate::row::{MessageRow, PartRow, Stamp};
 use annalist_schema::raw::Object;
@@ -18,27 +18,37 @@ pub const OURS: &str = "annalist";
 /// A message's info: the stored object, then `id` and `sessionID`, as JavaScript's `{...data, id, sessionID}`.
 #[must_use]
 pub fn message(row: &MessageRow<'_>) -> Json<'static> {
+    message_object(row).into()
+}
+
+/// The same, split.
+pub(crate) fn message_object<'r>(row: &'r MessageRow<'_>) -> Object<'r> {
     match object(&row.data) {
         Ok(mut info) => {
             info.set_text("id", &row.id);
             info.set_text("sessionID", &row.session);
-            info.into()
+            info
         }
-        Err(problem) => message_stand_in(row, &problem).into(),
+        Err(problem) => message_stand_in(row, &problem),
     }
 }
 
 /// A part: the stored object, then `id`, `sessionID` and `messageID`.
 #[must_use]
 pub fn part(row: &PartRow<'_>) -> Json<'static> {
+    part_object(row).into()
+}
+
+/// The same, split.
+pub(crate) fn part_object<'r>(row: &'r PartRow<'_>) -> Object<'r> {
     match object(&row.data) {
         Ok(mut part) => {
             part.set_text("id", &row.id);
             part.set_text("sessionID", &row.session);
             part.set_text("messageID", &row.message);
-            part.into()
+            part
         }
-        Err(problem) => part_stand_in(row, &problem).into(),
+        Err(problem) => part_stand_in(row, &problem),
     }
 }
 

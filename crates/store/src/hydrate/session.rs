@@ -196,6 +196,19 @@ fn opened(info: &Object<'_>) -> (Object<'static>, Object<'static>) {
     (metadata, ours)
 }
 
+/// Takes the report on unreadable columns out of a session's metadata.
+pub(crate) fn without_report(metadata: &mut Object<'static>) {
+    let Some(mut ours) = metadata.get(OURS).and_then(Json::as_object).map(Object::into_static) else { return };
+    if ours.remove(COLUMNS).is_none() {
+        return;
+    }
+    if ours.is_empty() {
+        metadata.remove(OURS);
+    } else {
+        metadata.set(OURS, ours);
+    }
+}
+
 /// Moves the fields that no column holds into `metadata.annalist.session`.
 pub(crate) fn fold(info: &mut Object<'static>) {
     let rest = rest(info, HELD);

@@ -69,17 +69,16 @@ pub(crate) fn create(tx: &mut dyn Transaction, new: &NewSession) -> Result<Sessi
     if let Some(parent) = &new.parent {
         expected(tx, parent)?;
     }
-    tx.ensure_project(&new.folder, id::now_ms())?;
-    create_in_project(tx, new)
+    let now = id::now_ms();
+    tx.ensure_project(&new.folder, now)?;
+    record_created(tx, &info(new, &id::new(id::Kind::Session), now))
 }
 
-/// The same where the project's row is known to be there.
-pub(super) fn create_in_project(tx: &mut dyn Transaction, new: &NewSession) -> Result<Session<'static>, Error> {
-    let now = id::now_ms();
+/// The info of a session that is to be made.
+pub(super) fn info(new: &NewSession, id: &str, now: i64) -> Session<'static> {
     let title = new.title.clone().unwrap_or_else(|| default_title(new.parent.is_some(), now));
-    let id = id::new(id::Kind::Session);
     let folder = &new.folder;
-    let mut session = Session::new(&id, &slug::new(), &folder.project, &folder.directory, &title, VERSION, now);
+    let mut session = Session::new(id, &slug::new(), &folder.project, &folder.directory, &title, VERSION, now);
     session
         .set_workspace_id(new.workspace.as_deref().map(Into::into))
         .set_path(Some(folder.path.as_str().into()))
@@ -88,7 +87,14 @@ pub(super) fn create_in_project(tx: &mut dyn Transaction, new: &NewSession) -> R
         .set_model(new.model.clone())
         .set_metadata(new.metadata.clone())
         .set_permission(new.permission.clone());
-    let event = SessionCreated::new(&session).map_err(|problem| incomplete("session", &problem))?;
+    session
+}
+
+/// Records a new session whose project is there; answers it as it is then.
+pub(super) fn record_created(tx: &mut dyn Transaction, session: &Session<'_>) -> Result<Session<'static>, Error> {
+    let failed = |problem| incomplete("session", &problem);
+    let id = session.id().map_err(failed)?;
+    let event = SessionCreated::new(session).map_err(failed)?;
     tx.append(&id, Expect::NoStream, NewEvent::of(event.into()))?;
     expected(tx, &id)
 }

@@ -1,20 +1,23 @@
 //! Copying a session's history into a new one (reference-storage 1.8), closed in itself: no id of the source stays in any
 //! field (user reports C79-C83).
 
+mod ids;
+
 use super::{create, expected};
-use crate::append::record;
-use crate::backend::{Durability, Flow, Transaction};
+use crate::append::{PartTimes, record};
+use crate::backend::{Durability, Transaction};
 use crate::error::Error;
 use crate::folder::{Folder, GLOBAL};
 use crate::hydrate;
 use crate::pending::Pending;
 use crate::query::MessageRange;
+use crate::row::{MessageRow, PartRow, Stamp};
 use crate::store::Store;
 use crate::transcript::Batches;
-use annalist_schema::raw::{Object, replace_strings};
+use annalist_schema::raw::Object;
 use annalist_schema::session::fork_title;
-use annalist_schema::{Session, id};
-use std::collections::HashMap;
+use annalist_schema::{Json, Number, Session, id};
+use ids::Ids;
 
 /// A fork, and what it took along.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,114 +37,149 @@ impl Store {
     /// Fails with [`Error::NotFound`] if the session is not there.
     pub fn fork_session(&self, session: &str, before: Option<&str>) -> Pending<Forked> {
         let (session, before) = (session.to_owned(), before.map(str::to_owned));
-        self.write(Durability::Power, move |tx| fork(tx, &session, before.as_deref()))
+        self.write(Durability::Power, move |tx| fork(tx, &session, before.as_deref(), None))
+    }
+
+    /// The same into another folder than the session's own, which may be gone by now.
+    ///
+    /// Fails with [`Error::NotFound`] if the session is not there.
+    pub fn fork_session_into(&self, session: &str, before: Option<&str>, folder: Folder) -> Pending<Forked> {
+        let (session, before) = (session.to_owned(), before.map(str::to_owned));
+        self.write(Durability::Power, move |tx| {
+            tx.ensure_project(&folder, id::now_ms())?;
+            fork(tx, &session, before.as_deref(), Some(folder))
+        })
     }
 }
 
-/// The ids of a source and what became of them.
-struct Ids {
-    session: (String, String),
-    /// Every message of the source; those that are not copied have no new id.
-    messages: HashMap<String, Option<String>>,
-    parts: HashMap<String, String>,
-    /// What stands for a message that was not copied: the nearest earlier copy of a user message, else the message that is
-    /// being copied.
-    nearest: String,
-}
-
-impl Ids {
-    /// What stands in the copy for a string that is an id of the source.
-    fn replacement(&self, text: &str) -> Option<String> {
-        if text == self.session.0 {
-            return Some(self.session.1.clone());
-        }
-        if let Some(copy) = self.messages.get(text) {
-            return Some(copy.clone().unwrap_or_else(|| self.nearest.clone()));
-        }
-        self.parts.get(text).cloned()
-    }
-
-    fn replace(&self, object: &Object<'_>) -> Result<Object<'static>, Error> {
-        let text = object.to_text();
-        let replaced = replace_strings(&text, &["ses", "msg", "prt"], |string| self.replacement(string));
-        let again = Object::parse(&replaced)
-            .map_err(|e| Error::Invalid { what: "copy of a message or part".to_owned(), problem: e.to_string() })?;
-        Ok(again.into_static())
-    }
-}
-
-fn fork(tx: &mut dyn Transaction, source: &str, before: Option<&str>) -> Result<Forked, Error> {
+fn fork(tx: &mut dyn Transaction, source: &str, before: Option<&str>, folder: Option<Folder>) -> Result<Forked, Error> {
     let info = expected(tx, source)?;
-    let text = |key: &str| info.object().text(key).unwrap_or_default().into_owned();
-    let folder = Folder {
+    let now = id::now_ms();
+    let ids = Ids::of(tx, source, before)?;
+    create::record_created(tx, &new_session(&info, &ids, folder, now))?;
+
+    let (mut messages, mut parts) = (0, 0);
+    let mut nearest = None;
+    let mut batches = Batches::new(MessageRange { limit: Some(ids.copied), ..MessageRange::oldest_first(source) });
+    while let Some(batch) = batches.next(tx)? {
+        for (row, own) in batch {
+            let copy = copy_message(tx, &ids, &row, &mut nearest)?;
+            messages += 1;
+            let mut times = PartTimes::from(now);
+            for row in own {
+                copy_part(tx, &ids, &row, &copy, &mut times)?;
+                parts += 1;
+            }
+        }
+    }
+    Ok(Forked { session: expected(tx, &ids.session)?, messages, parts })
+}
+
+fn new_session(source: &Session<'_>, ids: &Ids, folder: Option<Folder>, now: i64) -> Session<'static> {
+    let text = |key: &str| source.object().text(key).unwrap_or_default().into_owned();
+    let folder = folder.unwrap_or_else(|| Folder {
         project: text("projectID"),
         worktree: String::new(),
         directory: text("directory"),
         path: text("path"),
         git: text("projectID") != GLOBAL,
         previous: None,
-    };
+    });
     let mut new = create::NewSession::new(folder);
     new.title = Some(fork_title(&text("title")));
-    new.workspace = info.workspace_id().ok().flatten().map(std::borrow::Cow::into_owned);
-    new.metadata = info.metadata().ok().flatten().map(Object::into_static);
-    let created = create::create_in_project(tx, &new)?;
-    let id = created.object().text("id").unwrap_or_default().into_owned();
-
-    let mut ids =
-        Ids { session: (source.to_owned(), id.clone()), messages: HashMap::new(), parts: HashMap::new(), nearest: String::new() };
-    // All new ids before the first copy: a message may name a later one, where clocks disagreed.
-    let mut copied = 0_u32;
-    let mut over = false;
-    let mut all = Vec::new();
-    tx.messages(&MessageRange::oldest_first(source), &mut |row| {
-        all.push(row.id.into_owned());
-        Flow::Continue
-    })?;
-    let known = before.is_some_and(|before| all.iter().any(|id| id == before));
-    for message in all {
-        over |= known && before == Some(message.as_str());
-        copied += u32::from(!over);
-        ids.messages.insert(message, (!over).then(|| id::new(id::Kind::Message)));
+    new.workspace = source.object().text("workspaceID").map(std::borrow::Cow::into_owned);
+    new.metadata = source.object().get("metadata").and_then(Json::as_object).map(|metadata| {
+        let mut metadata = metadata.into_static();
+        // What is wrong with the source's columns is not wrong with the copy's.
+        hydrate::without_report(&mut metadata);
+        ids.rename(&mut metadata, &[]);
+        metadata
+    });
+    let mut info = create::info(&new, &ids.session, now).into_object();
+    // Fields of a later version go along (design G6).
+    for entry in source.object().entries().iter().filter(|entry| !Session::FIELDS.contains(&&*entry.key())) {
+        let value = ids.renamed(entry.value()).unwrap_or_else(|| entry.value().clone().into_static());
+        info.set(&entry.key(), value);
     }
-
-    let mut done = Forked { session: created, messages: 0, parts: 0 };
-    let now = id::now_ms();
-    let mut batches = Batches::new(MessageRange { limit: Some(copied), ..MessageRange::oldest_first(source) });
-    while let Some(batch) = batches.next(tx)? {
-        for (row, parts) in batch {
-            let Some(Some(copy)) = ids.messages.get(&*row.id).cloned() else { continue };
-            let Some(mut message) = hydrate::message(&row).into_object() else { continue };
-            let user = message.text("role").as_deref() == Some("user");
-            if user || ids.nearest.is_empty() {
-                ids.nearest.clone_from(&copy);
-            }
-            message.set_text("id", &copy);
-            message.set_text("sessionID", &id);
-            record(tx, &id, "message.updated.1", "info", ids.replace(&message)?, None)?;
-            done.messages += 1;
-            for row in parts {
-                let new = id::new(id::Kind::Part);
-                ids.parts.insert(row.id.to_string(), new.clone());
-                let Some(mut part) = hydrate::part(&row).into_object() else { continue };
-                part.set_text("id", &new);
-                part.set_text("sessionID", &id);
-                part.set_text("messageID", &copy);
-                without_lost_tail(&mut part, &ids);
-                record(tx, &id, "message.part.updated.1", "part", ids.replace(&part)?, Some(now))?;
-                done.parts += 1;
-            }
-        }
-    }
-    done.session = expected(tx, &id)?;
-    Ok(done)
+    hydrate::fold(&mut info);
+    Session::from_object(info)
 }
 
-/// A compaction whose tail was not copied keeps none: it is optional, and any other message would be a lie.
-fn without_lost_tail(part: &mut Object<'_>, ids: &Ids) {
-    let lost = part.text("type").as_deref() == Some("compaction")
-        && part.text("tail_start_id").is_some_and(|tail| matches!(ids.messages.get(&*tail), Some(None)));
-    if lost {
-        part.remove("tail_start_id");
+/// Copies a message; answers its new id. `nearest` is the last copied message of a person.
+fn copy_message(tx: &mut dyn Transaction, ids: &Ids, row: &MessageRow<'_>, nearest: &mut Option<String>) -> Result<String, Error> {
+    let copy = ids.of_copy(id::Kind::Message, &row.id);
+    let mut info = hydrate::message_object(row);
+    if info.text("role").as_deref() == Some("user") {
+        *nearest = Some(copy.clone());
     }
+    // An assistant's message must name one that it answers. Where that one was not copied, the nearest question is it.
+    let parent = info.text("parentID").and_then(|parent| {
+        if ids.left_out(&parent) { Some(nearest.clone().unwrap_or_else(|| copy.clone())) } else { ids.new_id(&parent) }
+    });
+    if let Some(parent) = parent {
+        info.set_text("parentID", &parent);
+    }
+    ids.rename(&mut info, &[]);
+    info.set_text("id", &copy);
+    info.set_text("sessionID", &ids.session);
+    if let Some(first) = placed(&info, row.created) {
+        record(tx, &ids.session, "message.updated.1", "info", first, None)?;
+    }
+    record(tx, &ids.session, "message.updated.1", "info", info, None)?;
+    Ok(copy)
+}
+
+/// The first write of a message fixes its place, and a later one may have said another time (reference-storage 4.4). Such a
+/// message gets its place in the copy by a first write of its own.
+fn placed(info: &Object<'_>, place: Stamp) -> Option<Object<'static>> {
+    let mut time = info.get("time").and_then(Json::as_object).unwrap_or_default();
+    let says = time.get("created").and_then(Json::as_number).map(|number| match number.as_i64() {
+        Some(ms) => Stamp::Whole(ms),
+        None => Stamp::Real(number.as_f64()),
+    });
+    if says.is_some_and(|says| says.partial_cmp(&place) == Some(std::cmp::Ordering::Equal)) {
+        return None;
+    }
+    let place = match place {
+        Stamp::Whole(ms) => Json::from(ms),
+        Stamp::Real(ms) => Json::from(Number::from_f64(ms)),
+    };
+    time.set("created", place);
+    let mut first = info.clone().into_static();
+    first.set("time", time);
+    Some(first)
+}
+
+fn copy_part(tx: &mut dyn Transaction, ids: &Ids, row: &PartRow<'_>, message: &str, times: &mut PartTimes) -> Result<(), Error> {
+    let copy = ids.of_copy(id::Kind::Part, &row.id);
+    let mut part = hydrate::part_object(row);
+    match part.text("type").as_deref() {
+        Some("compaction") => {
+            let tail = part.text("tail_start_id").map(std::borrow::Cow::into_owned);
+            match tail {
+                // It is optional, and any other message would be a lie.
+                Some(tail) if ids.left_out(&tail) => drop(part.remove("tail_start_id")),
+                Some(tail) => {
+                    if let Some(new) = ids.new_id(&tail) {
+                        part.set_text("tail_start_id", &new);
+                    }
+                }
+                None => {}
+            }
+        }
+        Some("tool") => {
+            if let Some(mut state) = part.get("state").and_then(Json::as_object).map(Object::into_static)
+                && ids.rename(&mut state, &["output", "raw", "error"])
+            {
+                part.set("state", Json::from(state));
+            }
+        }
+        _ => {}
+    }
+    ids.rename(&mut part, &["text", "state"]);
+    part.set_text("id", &copy);
+    part.set_text("sessionID", &ids.session);
+    part.set_text("messageID", message);
+    let time = times.of(&copy);
+    record(tx, &ids.session, "message.part.updated.1", "part", part, Some(time)).map(drop)
 }

@@ -1,6 +1,7 @@
 //! What can be done to a session: one file an operation. Each is an event or a batch of events in one transaction, and
 //! answers after its commit.
 
+mod clear;
 mod create;
 mod delete;
 mod fork;
@@ -21,6 +22,7 @@ use crate::append::{Expect, NewEvent};
 use crate::backend::{Snapshot, Transaction};
 use crate::error::Error;
 use crate::hydrate;
+use crate::message::keeps;
 use annalist_schema::event::SessionUpdated;
 use annalist_schema::{Problem, Session};
 
@@ -31,7 +33,7 @@ pub(crate) fn expected(view: &(impl Snapshot + ?Sized), id: &str) -> Result<Sess
 }
 
 /// Reads a session, changes it and records the change, all in the caller's transaction: two changes never undo each other.
-/// A change that changes nothing records nothing.
+/// A change that changes nothing records nothing; a field it takes away is written as its empty value.
 pub(crate) fn change(
     tx: &mut dyn Transaction,
     id: &str,
@@ -43,8 +45,11 @@ pub(crate) fn change(
     if after == before {
         return Ok(before);
     }
-    let mut info = after.into_object();
+    keeps("session", before.object(), after.object(), &["id"])?;
+    let (mut before, mut info) = (before.into_object(), after.into_object());
+    hydrate::fold(&mut before);
     hydrate::fold(&mut info);
+    clear::say(&before, &mut info)?;
     let event = SessionUpdated::new(&Session::from_object(info)).map_err(|problem| incomplete("session", &problem))?;
     tx.append(id, Expect::Any, NewEvent::of(event.into()))?;
     expected(tx, id)

@@ -3,18 +3,19 @@
 use super::change;
 use crate::backend::{Durability, Transaction};
 use crate::error::Error;
+use crate::hydrate::OURS;
 use crate::pending::Pending;
 use crate::store::Store;
 use annalist_schema::model::SessionModel;
 use annalist_schema::permission::PermissionRule;
 use annalist_schema::raw::{Number, Object};
 use annalist_schema::session::{SessionShare, SessionSummary, SessionTime};
-use annalist_schema::{Session, id};
+use annalist_schema::{Field as _, Json, Session, id};
 
 /// A change of a session. `None` in an inner `Option` clears the field.
 ///
-/// A field is cleared by writing the empty value that the reference's replay takes (`archived: 0`, `share: {"url": ""}`,
-/// `metadata: {}`, `permission: []`, a summary of zeros); reading shows it as absent.
+/// A field is cleared by recording the empty value that the reference's replay takes. `archived: 0` and `share: {"url": ""}`
+/// are absent from then on; `metadata: {}`, `permission: []` and a summary of zeros are what is read, by the reference too.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum SessionPatch {
@@ -31,7 +32,14 @@ pub enum SessionPatch {
     /// Further rules behind those that are there.
     AddPermission(Vec<PermissionRule<'static>>),
     /// Who answers, and the time (ms) of the message that said so.
-    AgentModel(String, SessionModel<'static>, i64),
+    AgentModel {
+        /// the agent
+        agent: String,
+        /// its model
+        model: SessionModel<'static>,
+        /// the time of the last change from then on, in ms
+        at: i64,
+    },
     /// Where it is published.
     Share(Option<String>),
     /// The workspace it is in.
@@ -53,6 +61,25 @@ impl Store {
                 after = apply(tx, &session, patch)?;
             }
             Ok(after)
+        })
+    }
+
+    /// Reads a session, changes it and writes it in one transaction: two changes never undo each other. The time of the last
+    /// change stays unless `change` sets it. A change that changes nothing records nothing.
+    ///
+    /// Fails with [`Error::NotFound`] if the session is not there, and with [`Error::Invalid`] if the change gives it another
+    /// id or takes away its parent, path, agent, model or `time.compacting`.
+    pub fn update_session_with(
+        &self,
+        session: &str,
+        update: impl FnOnce(&mut Session<'static>) + Send + 'static,
+    ) -> Pending<Session<'static>> {
+        let session = session.to_owned();
+        self.write(Durability::Power, move |tx| {
+            change(tx, &session, |info| {
+                update(info);
+                Ok(())
+            })
         })
     }
 
@@ -80,7 +107,7 @@ impl Store {
 /// Makes one change inside the caller's transaction.
 pub(crate) fn apply(tx: &mut dyn Transaction, session: &str, patch: SessionPatch) -> Result<Session<'static>, Error> {
     let now = id::now_ms();
-    let bumps = !matches!(patch, SessionPatch::Title(_) | SessionPatch::Archived(_) | SessionPatch::AgentModel(..));
+    let bumps = !matches!(patch, SessionPatch::Title(_) | SessionPatch::Archived(_) | SessionPatch::AgentModel { .. });
     change(tx, session, |info| {
         set(info, patch);
         if bumps {
@@ -96,60 +123,48 @@ fn set(info: &mut Session<'static>, patch: SessionPatch) {
         SessionPatch::Title(title) => {
             info.set_title(title.into());
         }
-        SessionPatch::Archived(at) => {
-            let shown = info.time().is_ok_and(|time| time.object().has("archived"));
-            // Nothing to take back, nothing to write.
-            if at.is_some() || shown {
-                let at = at.unwrap_or_else(|| Number::from(0_u64));
-                time(info, |time| {
-                    time.set_archived(Some(at));
-                });
-            }
-        }
+        SessionPatch::Archived(at) => time(info, |time| {
+            time.set_archived(at);
+        }),
         SessionPatch::Metadata(metadata) => {
-            let mut metadata = metadata.unwrap_or_default();
-            let ours = info
-                .metadata()
-                .ok()
-                .flatten()
-                .and_then(|m| m.get(crate::hydrate::OURS).cloned().map(annalist_schema::Json::into_static));
+            let there = info.object().get("metadata").and_then(Json::as_object).unwrap_or_default();
+            let ours = there.get(OURS).map(|ours| ours.clone().into_static());
+            let mut metadata = metadata;
             if let Some(ours) = ours {
-                metadata.set(crate::hydrate::OURS, ours);
+                metadata.get_or_insert_default().set(OURS, ours);
             }
-            info.set_metadata(Some(metadata));
+            info.set_metadata(metadata);
         }
         SessionPatch::Permission(rules) => {
             info.set_permission(Some(rules));
         }
         SessionPatch::AddPermission(more) => {
-            let mut rules: Vec<_> =
-                info.permission().ok().flatten().unwrap_or_default().into_iter().map(PermissionRule::into_static).collect();
-            rules.extend(more);
-            info.set_permission(Some(rules));
+            // As they are: a rule of a kind that is not known here is one all the same.
+            let rules = info.object().get("permission").and_then(Json::as_array).unwrap_or_default();
+            let rules: Vec<Json<'_>> =
+                rules.into_iter().chain(more.into_iter().map(|rule| Json::from(rule.into_object()))).collect();
+            let rules = rules.to_json();
+            info.object_mut().set("permission", rules);
         }
-        SessionPatch::AgentModel(agent, model, at) => {
+        SessionPatch::AgentModel { agent, model, at } => {
             info.set_agent(Some(agent.into())).set_model(Some(model));
             updated(info, at);
         }
         SessionPatch::Share(url) => {
-            let mut share = info.share().ok().flatten().map(SessionShare::into_static).unwrap_or_default();
-            share.set_url(url.unwrap_or_default().into());
-            info.set_share(Some(share));
+            let share = url.map(|url| {
+                let mut share = info.share().ok().flatten().map(SessionShare::into_static).unwrap_or_default();
+                share.set_url(url.into());
+                share
+            });
+            info.set_share(share);
         }
         SessionPatch::Workspace(workspace) => {
             info.set_workspace_id(workspace.map(Into::into));
         }
         SessionPatch::Summary(summary) => {
-            info.set_summary(Some(summary.unwrap_or_else(zeros)));
+            info.set_summary(summary);
         }
     }
-}
-
-fn zeros() -> SessionSummary<'static> {
-    let mut summary = SessionSummary::default();
-    let zero = || Number::from(0_u64);
-    summary.set_additions(zero()).set_deletions(zero()).set_files(zero()).set_diffs(Some(Vec::new()));
-    summary
 }
 
 /// Sets the time of the last change, in ms.

@@ -3,19 +3,25 @@
 //!
 //! The boundary is found by position, never by comparing ids. Files are not touched here: [`Reverted::files`] says which ones
 //! the undone part of *this* session changed, and whoever runs tools undoes those.
+//!
+//! Sessions are read from their end, no further than the boundary: what is undone is mostly recent, and the write lock is
+//! held meanwhile.
+
+mod boundary;
 
 use super::patch::updated;
 use super::{change, expected};
-use crate::backend::{Durability, Snapshot, Transaction};
+use crate::backend::{Durability, Transaction};
 use crate::error::Error;
-use crate::message::{remove_message, remove_part};
 use crate::pending::Pending;
 use crate::query::MessageRange;
 use crate::store::Store;
-use crate::transcript::{Batches, Rows};
-use annalist_schema::raw::Object;
+use crate::tombs::Tombs;
+use crate::transcript::Batches;
+use crate::{message, part};
 use annalist_schema::session::SessionRevert;
-use annalist_schema::{Part, Session, id};
+use annalist_schema::{Session, id};
+use boundary::find;
 use std::borrow::Cow;
 
 /// Where the undone part of a session begins.
@@ -56,13 +62,15 @@ impl Store {
         self.write(Durability::Power, move |tx| clear(tx, &session))
     }
 
-    /// Removes what is marked, for good: the messages behind the boundary, each with an event, and the mark. Answers what
-    /// was removed. The next prompt does this; a person may ask for it earlier.
+    /// Removes what is marked, for good: first the messages, then the parts of the boundary's message, each with an event
+    /// and in order, then the mark. Answers the ids of what was removed. The next prompt does this; a person may ask for it
+    /// earlier.
     ///
     /// Fails with [`Error::NotFound`] if the session is not there.
     pub fn commit_revert(&self, session: &str) -> Pending<Vec<String>> {
         let session = session.to_owned();
-        self.write(Durability::Power, move |tx| commit(tx, &session))
+        let tombs = self.tombs();
+        self.write(Durability::Power, move |tx| commit(tx, &session, &tombs))
     }
 
     /// The files that undoing from a message or part on would touch: those named by this session's own `patch` parts.
@@ -84,8 +92,9 @@ fn mark(tx: &mut dyn Transaction, session: &str, message: &str, part: Option<&st
     };
     let now = id::now_ms();
     let session = change(tx, session, |info| {
-        // A snapshot taken by an earlier mark is still the one to go back to.
+        // A snapshot taken by an earlier mark is still the one to go back to; its diff is that of another boundary.
         let mut revert = info.revert().ok().flatten().map(SessionRevert::into_static).unwrap_or_default();
+        revert.set_diff(None);
         revert.set_message_id(boundary.message.as_str().into()).set_part_id(boundary.part.as_deref().map(Into::into));
         info.set_revert(Some(revert));
         updated(info, now);
@@ -106,120 +115,42 @@ fn clear(tx: &mut dyn Transaction, session: &str) -> Result<Session<'static>, Er
 }
 
 /// Removes what a session's mark says, inside the caller's transaction.
-pub(crate) fn commit(tx: &mut dyn Transaction, session: &str) -> Result<Vec<String>, Error> {
+pub(crate) fn commit(tx: &mut dyn Transaction, session: &str, tombs: &Tombs) -> Result<Vec<String>, Error> {
     let info = expected(tx, session)?;
     let Some(revert) = info.revert().ok().flatten() else { return Ok(Vec::new()) };
     let text = |key: &str| revert.object().text(key).map(Cow::into_owned);
-    let (message, part) = (text("messageID").unwrap_or_default(), text("partID"));
+    let (boundary, from) = (text("messageID").unwrap_or_default(), text("partID"));
 
-    let mut removed = Vec::new();
     // Ids first, then removals: the reading must not see half of them.
     let (mut messages, mut parts) = (Vec::new(), Vec::new());
-    let mut behind = false;
-    let mut batches = Batches::new(MessageRange::oldest_first(session));
-    while let Some(batch) = batches.next(tx)? {
+    let mut found = false;
+    let mut batches = Batches::new(MessageRange::newest_first(session));
+    'reading: while let Some(batch) = batches.next(tx)? {
         for (row, own) in batch {
-            if behind {
+            if row.id != boundary.as_str() {
                 messages.push(row.id.into_owned());
-            } else if row.id == message.as_str() {
-                behind = true;
-                match &part {
-                    None => messages.push(row.id.into_owned()),
-                    Some(part) => {
-                        let from = own.iter().skip_while(|row| row.id != part.as_str());
-                        parts.extend(from.map(|row| row.id.to_string()));
-                    }
-                }
+                continue;
             }
+            found = true;
+            match &from {
+                None => messages.push(boundary.clone()),
+                Some(from) => parts = own.into_iter().map(|row| row.id.into_owned()).skip_while(|id| id != from).collect(),
+            }
+            break 'reading;
         }
     }
-    for id in messages {
-        remove_message(tx, session, &id)?;
+    if !found {
+        messages.clear();
+    }
+    let mut removed = Vec::with_capacity(messages.len() + parts.len());
+    for id in messages.into_iter().rev() {
+        message::remove(tx, session, &id)?;
         removed.push(id);
     }
     for id in parts {
-        remove_part(tx, session, &message, &id)?;
+        part::remove(tx, session, &boundary, &id, tombs)?;
         removed.push(id);
     }
     clear(tx, session)?;
     Ok(removed)
-}
-
-/// The boundary that a request means, and the files changed behind it.
-fn find(
-    view: &(impl Snapshot + ?Sized),
-    session: &str,
-    message: &str,
-    part: Option<&str>,
-) -> Result<Option<(Boundary, Vec<String>)>, Error> {
-    let mut search = Search { message, part, last_user: None, boundary: None, files: Vec::new() };
-    let mut batches = Batches::new(MessageRange::oldest_first(session));
-    while let Some(batch) = batches.next(view)? {
-        for rows in &batch {
-            search.visit(rows);
-        }
-    }
-    Ok(search.boundary.map(|boundary| (boundary, search.files)))
-}
-
-struct Search<'s> {
-    message: &'s str,
-    part: Option<&'s str>,
-    last_user: Option<String>,
-    boundary: Option<Boundary>,
-    files: Vec<String>,
-}
-
-impl Search<'_> {
-    fn visit(&mut self, (row, parts): &Rows) {
-        if object(&row.data).is_some_and(|info| info.text("role").as_deref() == Some("user")) {
-            self.last_user = Some(row.id.to_string());
-        }
-        // Without parts there is nothing to visit in the reference; here such a message is found all the same.
-        if parts.is_empty() && self.boundary.is_none() && self.part.is_none() && row.id == self.message {
-            self.found(&row.id, None);
-        }
-        let mut kept = false;
-        for part in parts {
-            let Some(data) = object(&part.data) else { continue };
-            let view = Part::from_object(data);
-            if self.boundary.is_some() {
-                self.collect(&view);
-                continue;
-            }
-            let hit = match self.part {
-                None => row.id == self.message,
-                Some(wanted) => part.id == wanted,
-            };
-            if hit {
-                let part = self.part.filter(|_| kept).map(str::to_owned);
-                self.found(&row.id, part);
-                // The part that was asked for is undone too, whatever it is.
-                self.collect(&view);
-            }
-            kept |= matches!(view, Part::Text(_) | Part::Tool(_));
-        }
-    }
-
-    fn found(&mut self, message: &str, part: Option<String>) {
-        let message = match (&part, &self.last_user) {
-            (None, Some(user)) => user.clone(),
-            _ => message.to_owned(),
-        };
-        self.boundary = Some(Boundary { message, part });
-    }
-
-    fn collect(&mut self, part: &Part<'_>) {
-        if let Part::Patch(patch) = part {
-            for file in patch.files().unwrap_or_default() {
-                if !self.files.iter().any(|known| *known == file) {
-                    self.files.push(file.into_owned());
-                }
-            }
-        }
-    }
-}
-
-fn object(data: &[u8]) -> Option<Object<'_>> {
-    Object::parse(std::str::from_utf8(data).ok()?).ok()
 }

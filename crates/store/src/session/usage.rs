@@ -1,5 +1,6 @@
 //! What a session cost, and how much of that was spent before it began.
 
+use super::delete::with_children;
 use super::expected;
 use crate::error::Error;
 use crate::store::Store;
@@ -33,15 +34,17 @@ impl Store {
     /// # Errors
     /// [`Error::NotFound`] if the session is not there; those of the backend.
     pub fn spent_with_children(&self, session: &str) -> Result<Spent, Error> {
-        let mut sum = Spent::default();
-        for session in self.with_children(session)? {
-            let spent = self.read(|view| view.spent(&session))?;
-            sum.inherited += spent.inherited;
-            sum.own += spent.own;
-            for (sum, one) in sum.tokens.iter_mut().zip(spent.tokens) {
-                *sum = sum.saturating_add(one);
+        self.read(|view| {
+            let mut sum = Spent::default();
+            for session in with_children(view, session)? {
+                let spent = view.spent(&session)?;
+                sum.inherited += spent.inherited;
+                sum.own += spent.own;
+                for (sum, one) in sum.tokens.iter_mut().zip(spent.tokens) {
+                    *sum = sum.saturating_add(one);
+                }
             }
-        }
-        Ok(sum)
+            Ok(sum)
+        })
     }
 }

@@ -8,8 +8,7 @@ pub(super) fn erase(db: &Connection, session: &str, bytes: u64) -> rusqlite::Res
     let mut last = -1_i64;
     let mut sum = 0_u64;
     {
-        let mut statement =
-            db.prepare_cached("SELECT seq, length(CAST(data AS BLOB)) FROM event WHERE aggregate_id = ?1 ORDER BY seq")?;
+        let mut statement = db.prepare_cached("SELECT seq, octet_length(data) FROM event WHERE aggregate_id = ?1 ORDER BY seq")?;
         let mut rows = statement.query([session])?;
         while let Some(row) = rows.next()? {
             last = row.get(0)?;

@@ -172,7 +172,8 @@ pub(super) fn messages(
     };
     // A time that is no number (a damaged row) sorts behind all numbers, so it has to be compared as what it is: a page that
     // ends on such a row must not end the session.
-    let odd = "SELECT time_created FROM message WHERE id = ?3 AND typeof(time_created) NOT IN ('integer', 'real')";
+    let odd =
+        "SELECT time_created FROM message WHERE id = ?3 AND session_id = ?1 AND typeof(time_created) NOT IN ('integer', 'real')";
     let beyond =
         if range.beyond.is_some() { format!("AND (time_created, id) {beyond} (coalesce(({odd}), ?2), ?3)") } else { String::new() };
     let limit = range.limit.map_or(-1, i64::from);
@@ -193,6 +194,16 @@ pub(super) fn messages(
     Ok(())
 }
 
+fn part_row<'r>(row: &'r Row<'_>) -> rusqlite::Result<PartRow<'r>> {
+    Ok(PartRow {
+        id: text(row.get_ref(0)?),
+        message: text(row.get_ref(1)?),
+        session: text(row.get_ref(2)?),
+        created: stamp(row.get_ref(3)?),
+        data: bytes(row.get_ref(4)?),
+    })
+}
+
 /// Message ids bound at a time: one statement for every page size.
 const PAGE: usize = 64;
 
@@ -208,14 +219,29 @@ pub(super) fn parts(db: &Connection, messages: &[&str], visit: &mut dyn FnMut(Pa
         let ids = page.iter().map(|id| Some(*id)).chain(std::iter::repeat(None)).take(PAGE);
         let mut rows = statement.query(params_from_iter(ids))?;
         while let Some(row) = rows.next()? {
-            visit(PartRow {
-                id: text(row.get_ref(0)?),
-                message: text(row.get_ref(1)?),
-                session: text(row.get_ref(2)?),
-                created: stamp(row.get_ref(3)?),
-                data: bytes(row.get_ref(4)?),
-            });
+            visit(part_row(row)?);
         }
+    }
+    Ok(())
+}
+
+pub(super) fn part_ids(db: &Connection, session: &str, visit: &mut dyn FnMut(&str)) -> rusqlite::Result<()> {
+    let sql = "SELECT p.id FROM message m JOIN part p ON p.message_id = m.id WHERE m.session_id = ?1
+               ORDER BY m.time_created, m.id, p.time_created, p.id";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([session])?;
+    while let Some(row) = rows.next()? {
+        visit(&text(row.get_ref(0)?));
+    }
+    Ok(())
+}
+
+pub(super) fn part(db: &Connection, message: &str, id: &str, visit: &mut dyn FnMut(PartRow<'_>)) -> rusqlite::Result<()> {
+    let sql = "SELECT id, message_id, session_id, time_created, data FROM part WHERE id = ?1 AND message_id = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query(params![id, message])?;
+    if let Some(row) = rows.next()? {
+        visit(part_row(row)?);
     }
     Ok(())
 }

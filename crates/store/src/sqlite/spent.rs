@@ -5,10 +5,9 @@ use crate::session::Spent;
 use rusqlite::Connection;
 
 pub(super) fn spent(db: &Connection, session: &str) -> rusqlite::Result<Spent> {
-    // The LIKE only spares looking into other parts; what counts is decided by the part itself.
     let mut statement = db.prepare_cached(
         "SELECT p.data, m.time_created < s.time_created FROM session s JOIN message m ON m.session_id = s.id
-         JOIN part p ON p.message_id = m.id WHERE s.id = ?1 AND p.data LIKE '%step-finish%'",
+         JOIN part p ON p.message_id = m.id WHERE s.id = ?1",
     )?;
     let mut rows = statement.query([session])?;
     let mut spent = Spent::default();

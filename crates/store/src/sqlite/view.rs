@@ -18,11 +18,13 @@ pub(super) struct View<'c> {
     file: &'c File,
     /// An append failed halfway. A job that carries on all the same must not keep what the projector had written.
     spoilt: bool,
+    /// The log that was appended to last, and its last number. Others write only between transactions.
+    last: Option<(String, i64)>,
 }
 
 impl<'c> View<'c> {
     pub(super) fn new(db: &'c Connection, file: &'c File) -> Self {
-        View { db, file, spoilt: false }
+        View { db, file, spoilt: false, last: None }
     }
 
     /// Whether this view's writes must not be kept.
@@ -76,6 +78,14 @@ impl Snapshot for View<'_> {
         read::parts(self.db, messages, visit).map_err(self.failed())
     }
 
+    fn part_ids(&self, session: &str, visit: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        read::part_ids(self.db, session, visit).map_err(self.failed())
+    }
+
+    fn part(&self, message: &str, id: &str, visit: &mut dyn FnMut(PartRow<'_>)) -> Result<(), Error> {
+        read::part(self.db, message, id, visit).map_err(self.failed())
+    }
+
     fn todos(&self, session: &str) -> Result<Vec<TodoRow>, Error> {
         if !self.file.columns.has_todo {
             return Ok(Vec::new());
@@ -123,7 +133,10 @@ impl Transaction for View<'_> {
     /// Reference-storage 3.2: the number, the projection, the sequence, the event; whatever fails, the job's savepoint takes
     /// all of it back and no number is used.
     fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error> {
-        let last = self.sequence(session)?;
+        let last = match &self.last {
+            Some((log, last)) if log == session => Some(*last),
+            _ => self.sequence(session)?,
+        };
         if !expect.holds(last) {
             return Err(Error::Conflict { session: session.to_owned(), expected: expect.to_string(), found: last });
         }
@@ -134,10 +147,15 @@ impl Transaction for View<'_> {
         let before = std::mem::replace(&mut self.spoilt, true);
         let recorded = self.record(session, seq, &event, &data)?;
         self.spoilt = before;
+        match &mut self.last {
+            Some((log, last)) if log == session => *last = seq,
+            other => *other = Some((session.to_owned(), seq)),
+        }
         Ok(recorded)
     }
 
     fn erase_log(&mut self, session: &str, bytes: u64) -> Result<bool, Error> {
+        self.last = None;
         erase::erase(self.db, session, bytes).map_err(self.failed())
     }
 
