@@ -4,6 +4,9 @@
 //! waiting, gives each job a savepoint of its own inside one transaction, and commits once. A job that fails or panics is
 //! undone alone. Nobody hears of success before the commit.
 
+use super::checkpoint::{Bounds, Log};
+use super::pace::{Machine, Pace, World};
+use super::side::Side;
 use super::view::View;
 use super::{File, Options, error, open};
 use crate::backend::{Durability, Job, Settle};
@@ -35,13 +38,23 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(file: Arc<File>, options: Options) -> Result<Self, Error> {
-        let db = open::writer(&file.path)?;
+    pub(super) fn start(file: Arc<File>, side: Arc<Side>, options: Options) -> Result<Self, Error> {
+        // Failing costs only that others of our kind take this process for OpenCode, and are more careful.
+        side.announce().ok();
+        Writer::start_in(file, options, Bounds::default(), Box::new(Machine::new(side)))
+    }
+
+    fn start_in(file: Arc<File>, options: Options, bounds: Bounds, world: Box<dyn World + Send>) -> Result<Self, Error> {
+        let mut db = open::writer(&file.path)?;
+        let log = Log::start(&mut db, &file, bounds)?;
         let (queue, jobs) = channel();
         let path = file.path.clone();
+        let patience = options.patience;
         let thread = std::thread::Builder::new()
             .name("annalist-writer".to_owned())
-            .spawn(move || Thread { db, file, patience: options.patience, synchronous: None }.run(&jobs))
+            .spawn(move || {
+                Thread { db, file, patience, synchronous: None, pace: Pace::default(), world, log }.run(&jobs);
+            })
             .map_err(|source| Error::Io { file: path, source })?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
@@ -75,6 +88,9 @@ struct Thread {
     patience: Duration,
     /// What `PRAGMA synchronous` was last set to.
     synchronous: Option<Durability>,
+    pace: Pace,
+    world: Box<dyn World + Send>,
+    log: Log,
 }
 
 /// What became of a job inside the open transaction.
@@ -90,6 +106,8 @@ impl Thread {
                     Err(_) => return,
                 }
             }
+            self.pace.wait(&*self.world);
+            self.log.keep_short(&self.db);
             while waiting.len() < GROUP {
                 let Ok(item) = jobs.try_recv() else { break };
                 waiting.push(item);
@@ -123,6 +141,7 @@ impl Thread {
             }
         }
         self.end(&mut done);
+        self.pace.released(&*self.world);
         for (settle, result) in done {
             settle(result);
         }
@@ -202,11 +221,14 @@ impl Thread {
             self.undo();
             return;
         }
-        if let Err(failure) = self.db.execute_batch("COMMIT") {
-            for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-                *result = Err(error(&self.file.path, &failure));
+        match self.db.execute_batch("COMMIT") {
+            Ok(()) => self.log.committed(),
+            Err(failure) => {
+                for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
+                    *result = Err(error(&self.file.path, &failure));
+                }
+                self.undo();
             }
-            self.undo();
         }
     }
 
