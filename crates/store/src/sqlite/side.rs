@@ -5,7 +5,7 @@
 //!   present                   every process of ours that writes holds a shared lock on it
 //!   claims/<session>-<hash>   one file a session that is run: the holder's lock, and lines for people and for recovery
 //! ```
-//! Nothing in it is part of the record. It may be deleted at any time and is made again when it is needed; whoever held a
+//! Nothing in it is part of the record, and the last process to close the file removes it unless a claim was left. It may be deleted at any time and is made again when it is needed; whoever held a
 //! claim in it has lost it. The reference ignores it. Whatever else is ours and can be rebuilt belongs here too.
 
 use super::open::{private_file, private_folder, with_suffix};
@@ -62,12 +62,28 @@ impl Side {
                 .and_then(|file| file.try_lock_shared().map_err(io::Error::from).map(|()| file));
             match shared {
                 Ok(file) => *present = Some(file),
-                // Deleted again in between.
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                // Deleted again in between, or just about to be.
+                Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock) => std::thread::yield_now(),
                 Err(source) => return Err(Error::Io { file: path, source }),
             }
         }
         Err(unstable(&path))
+    }
+}
+
+impl Drop for Side {
+    fn drop(&mut self) {
+        let present = self.present.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = present.take() else { return };
+        let path = self.present_file();
+        // Whoever can have it alone is the last. What cannot be removed stays, and disturbs nobody.
+        if file.unlock().is_ok() && file.try_lock().is_ok() && is_at(&file, &path) {
+            fs::remove_file(&path).ok();
+            for folder in [&self.claims_folder(), &self.folder] {
+                // Only if it is empty.
+                fs::remove_dir(folder).ok();
+            }
+        }
     }
 }
 
