@@ -1,7 +1,8 @@
 //! One runner a session (design G10).
 
-use super::room::{Room, int, open, raw, user};
-use super::worker::Worker;
+use super::room::{Room, user};
+use crate::child::Worker;
+use crate::support::{int, open, raw};
 use annalist_store::{Claim, ClaimError, Durability, Error, Expect, Store};
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -52,7 +53,7 @@ fn of_two_processes_one_gets_it_and_its_death_frees_it_at_once() {
     let (room, store) = Room::with(&["ses_1"]);
     for _ in 0..5 {
         let mut workers: Vec<Worker> = (0..2).map(|_| Worker::start("claim", &[room.file(), "ses_1"])).collect();
-        workers.iter_mut().for_each(|worker| worker.expect("ready"));
+        workers.iter_mut().for_each(|worker| worker.ready());
         workers.iter_mut().for_each(Worker::go);
         let said: Vec<String> = workers.iter_mut().map(|worker| worker.line().unwrap()).collect();
         let winner = said.iter().position(|said| said == "given").expect("one gets it");
@@ -143,7 +144,7 @@ fn what_is_beside_the_file_is_private_readable_and_goes_with_the_last_process() 
     assert!(line["host"].is_string());
 
     let second = open(&room.path);
-    super::room::write(&second, "ses_1", vec![user("ses_1", "msg_1", 5)]);
+    crate::support::write(&second, "ses_1", vec![user("ses_1", "msg_1", 5)]);
     claim.release();
     drop(store);
     assert!(room.side().join("present").exists(), "somebody is still there");

@@ -1,14 +1,15 @@
 //! Beside OpenCode, which takes no claims. Its part is played by any program that has the file open.
 
-use super::room::{Room, answer, answer_with, open, user, write};
-use super::worker::Worker;
+use super::room::{Room, answer, answer_with, user};
+use crate::child::Worker;
+use crate::support::{open, write};
 use annalist_schema::id::now_ms;
 use annalist_store::{ClaimError, Neighbours};
 use serde_json::json;
 
 fn started(task: &str, arguments: &[&str]) -> Worker {
     let mut worker = Worker::start(task, arguments);
-    worker.expect("ready");
+    worker.ready();
     worker
 }
 
@@ -68,7 +69,7 @@ fn looking_for_neighbours_costs_sqlite_no_lock() {
 fn without_a_log_nobody_can_be_seen() {
     let room = Room::empty();
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/fixtures/opencode-empty.db"), &room.path).unwrap();
-    super::room::raw(&room.path).pragma_update(None, "journal_mode", "DELETE").unwrap();
+    crate::support::raw(&room.path).pragma_update(None, "journal_mode", "DELETE").unwrap();
     let store = open(&room.path);
     let neighbours = store.neighbours();
     assert!(matches!(neighbours, Neighbours::Unknown { .. }), "{neighbours:?}");

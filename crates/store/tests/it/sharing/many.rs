@@ -1,13 +1,14 @@
 //! Many processes that write.
 
-use super::room::{Room, check, int, raw};
-use super::worker::Worker;
+use super::room::{Room, check};
+use crate::child::Worker;
+use crate::support::{int, raw};
 use std::collections::BTreeMap;
 
 /// Starts them all at once; gives what each said.
 fn together(workers: impl Iterator<Item = Worker>) -> Vec<Vec<String>> {
     let mut workers: Vec<Worker> = workers.collect();
-    workers.iter_mut().for_each(|worker| worker.expect("ready"));
+    workers.iter_mut().for_each(|worker| worker.ready());
     workers.iter_mut().for_each(Worker::go);
     // Each one's pipe is emptied on a thread of its own, or it would wait for the others.
     let threads: Vec<_> = workers.into_iter().map(|worker| std::thread::spawn(|| worker.finish())).collect();
@@ -37,7 +38,7 @@ fn check_acknowledged(room: &Room, said: &[Vec<String>], total: usize) {
 fn eight_processes_append_two_hundred_events_each() {
     let (room, store) = Room::with(&[]);
     let sessions: Vec<String> = (0..8).map(|n| format!("ses_{}", n / 2)).collect();
-    let said = together(sessions.iter().map(|session| Worker::start("append", &[room.file(), session, "200"])));
+    let said = together(sessions.iter().map(|session| Worker::start("append to one", &[room.file(), session, "200"])));
     check_acknowledged(&room, &said, 1_600);
     drop(store);
 }
@@ -45,7 +46,7 @@ fn eight_processes_append_two_hundred_events_each() {
 #[test]
 fn two_processes_append_five_thousand_events_each_to_one_session() {
     let (room, store) = Room::with(&[]);
-    let said = together((0..2).map(|_| Worker::start("append", &[room.file(), "ses_one", "5000"])));
+    let said = together((0..2).map(|_| Worker::start("append to one", &[room.file(), "ses_one", "5000"])));
     check_acknowledged(&room, &said, 10_000);
     assert_eq!(int(&raw(&room.path), "SELECT seq FROM event_sequence WHERE aggregate_id = 'ses_one'"), 9_999);
     drop(store);
@@ -54,7 +55,7 @@ fn two_processes_append_five_thousand_events_each_to_one_session() {
 #[test]
 fn twenty_processes_make_one_file() {
     let room = Room::empty();
-    let said = together((0..20).map(|_| Worker::start("make", &[room.file()])));
+    let said = together((0..20).map(|_| Worker::start("make and append", &[room.file()])));
     let mut numbers: Vec<i64> = said.iter().flatten().map(|seq| seq.parse().unwrap()).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..20).collect::<Vec<_>>());

@@ -1,6 +1,7 @@
 //! The log (`-wal`) stays bounded while writing never pauses (user report C22).
 
-use super::room::{Room, answer, part, raw, write};
+use super::room::{Room, answer, part};
+use crate::support::{raw, write};
 use annalist_store::{Durability, Expect, Store};
 use serde_json::json;
 use std::collections::VecDeque;

@@ -1,7 +1,8 @@
 //! Closing what a dead process of ours left open (design G5).
 
-use super::room::{Room, answer, check, event, int, open, part, raw, write};
-use super::worker::Worker;
+use super::room::{Room, answer, check, part};
+use crate::child::Worker;
+use crate::support::{event, int, open, raw, write};
 use annalist_store::Durability;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ fn stored(db: &rusqlite::Connection, table: &str, id: &str) -> Value {
 /// A process of ours that was killed in the middle of an answer.
 fn killed(room: &Room, session: &str) {
     let mut worker = Worker::start("run", &[room.file(), session]);
-    worker.expect("ready");
+    worker.ready();
     worker.kill();
 }
 
@@ -39,7 +40,7 @@ fn what_a_killed_process_left_open_is_closed_once_with_events() {
     write(&store, "ses_1", vec![answer("ses_1", "msg_theirs", 5), theirs]);
     killed(&room, "ses_1");
     let mut alive = Worker::start("run", &[room.file(), "ses_2"]);
-    alive.expect("ready");
+    alive.ready();
     let db = raw(&room.path);
     let before = int(&db, "SELECT count(*) FROM event WHERE aggregate_id = 'ses_1'");
     let bystanders = |db: &rusqlite::Connection| {
@@ -108,7 +109,7 @@ fn processes_that_start_together_close_it_once() {
     for _ in 0..3 {
         killed(&room, "ses_1");
         let mut workers: Vec<Worker> = (0..3).map(|_| Worker::start("recover", &[room.file()])).collect();
-        workers.iter_mut().for_each(|worker| worker.expect("ready"));
+        workers.iter_mut().for_each(|worker| worker.ready());
         let db = raw(&room.path);
         let before = int(&db, "SELECT count(*) FROM event");
         workers.iter_mut().for_each(Worker::go);

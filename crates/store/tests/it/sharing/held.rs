@@ -1,15 +1,16 @@
-//! A lock that another process holds for long (user report C02). The short form stands with the writer's tests; these are the
-//! real times: `cargo test -p annalist-store --test sharing held -- --ignored`.
+//! A lock that another process holds for long (user report C02). The short form stands in `busy.rs`; these are the real
+//! times: `cargo test -p annalist-store --test it sharing::held -- --ignored`.
 
-use super::room::{Room, open, user};
-use super::worker::Worker;
+use super::room::{Room, user};
+use crate::child::Worker;
+use crate::support::open;
 use annalist_store::{Durability, Error, Expect};
 
 fn held_for(seconds: &str) -> Result<(), Error> {
     let (room, store) = Room::with(&["ses_1"]);
     drop(store);
     let mut foreign = Worker::start("hold", &[room.file(), seconds]);
-    foreign.expect("ready");
+    foreign.ready();
     foreign.go();
     let store = open(&room.path);
     let result = store.append("ses_1", Expect::Any, vec![user("ses_1", "msg_1", 5)], Durability::Power).wait();

@@ -1,96 +1,14 @@
-//! Work that tests give to processes of their own: this test binary, started again.
+//! What the processes of these tests do.
 
-use super::room::{answer, event, open, part, raw, user, write};
+use super::room::{answer, part, user};
+use crate::child::{say, wait, wait_for_go};
+use crate::support::{event, open, raw, write};
 use annalist_store::{ClaimError, Create, Durability, Expect, Store};
 use serde_json::json;
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-const TASK: &str = "ANNALIST_SHARING_TASK";
-const ARGUMENTS: &str = "ANNALIST_SHARING_ARGUMENTS";
-
-/// A child process, and the lines it says.
-pub struct Worker {
-    pub process: Child,
-    said: BufReader<ChildStdout>,
-    told: ChildStdin,
-}
-
-impl Worker {
-    pub fn start(task: &str, arguments: &[&str]) -> Self {
-        let mut process = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "worker::work", "--ignored", "--nocapture", "--test-threads=1"])
-            .env(TASK, task)
-            .env(ARGUMENTS, arguments.join("\n"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
-        let said = BufReader::new(process.stdout.take().unwrap());
-        let told = process.stdin.take().unwrap();
-        Worker { process, said, told }
-    }
-
-    /// The next thing that the task said; nothing once it has ended. What the test harness prints is left out.
-    pub fn line(&mut self) -> Option<String> {
-        loop {
-            let mut line = String::new();
-            if self.said.read_line(&mut line).unwrap() == 0 {
-                return None;
-            }
-            if let Some((_, said)) = line.strip_suffix('\n').and_then(|line| line.split_once("> ")) {
-                return Some(said.to_owned());
-            }
-        }
-    }
-
-    pub fn expect(&mut self, said: &str) {
-        assert_eq!(self.line().as_deref(), Some(said));
-    }
-
-    pub fn go(&mut self) {
-        self.told.write_all(b"go\n").unwrap();
-    }
-
-    /// SIGKILL, and the end of it.
-    pub fn kill(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-    }
-
-    /// What is left to be said. The task must succeed.
-    pub fn finish(mut self) -> Vec<String> {
-        let rest = std::iter::from_fn(|| self.line()).collect();
-        let status = self.process.wait().unwrap();
-        assert!(status.success(), "the child process failed: {status}");
-        rest
-    }
-}
-
-fn say(text: &str) {
-    // Past the harness, which would keep it until the end.
-    std::io::stdout().lock().write_all(format!("> {text}\n").as_bytes()).unwrap();
-}
-
-fn wait() {
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).unwrap();
-}
-
-fn wait_for_go() {
-    say("ready");
-    wait();
-}
-
-#[test]
-#[ignore = "the work of a child process; other tests start it"]
-fn work() {
-    let Ok(task) = std::env::var(TASK) else { return };
-    let arguments = std::env::var(ARGUMENTS).unwrap();
-    let arguments: Vec<&str> = arguments.lines().collect();
-    match (&*task, &*arguments) {
+pub fn work(task: &str, arguments: &[&str]) {
+    match (task, arguments) {
         ("claim", [file, session]) => claim(Path::new(file), session),
         ("run", [file, session]) => run(Path::new(file), session),
         ("recover", [file]) => {
@@ -117,8 +35,8 @@ fn work() {
             std::thread::sleep(std::time::Duration::from_secs(seconds.parse().unwrap()));
             db.execute_batch("COMMIT").unwrap();
         }
-        ("append", [file, session, count]) => append(Path::new(file), session, count.parse().unwrap()),
-        ("make", [file]) => {
+        ("append to one", [file, session, count]) => append(Path::new(file), session, count.parse().unwrap()),
+        ("make and append", [file]) => {
             wait_for_go();
             let store = Store::open(Path::new(file), Create::IfMissing).unwrap();
             let event = event("session.next.synthetic.1", &json!({"sessionID": "ses_all"}));
