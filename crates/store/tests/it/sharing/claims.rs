@@ -5,6 +5,7 @@ use crate::child::Worker;
 use crate::support::{int, open, raw};
 use annalist_store::{Claim, ClaimError, Durability, Error, Expect, Store};
 use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::Ordering;
 
 fn holder(result: Result<Claim, ClaimError>) -> Option<u32> {
     match result {
@@ -46,6 +47,29 @@ fn of_many_threads_one_gets_it() {
         });
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
     }
+}
+
+#[test]
+fn a_lock_on_a_file_that_was_just_deleted_is_no_claim() {
+    // Each release deletes the file, and others have it open already.
+    let (_room, store) = Room::with(&["ses_1"]);
+    let inside = std::sync::atomic::AtomicU32::new(0);
+    let given = std::sync::atomic::AtomicU32::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let Ok(claim) = store.claim("ses_1") else { continue };
+                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two at once");
+                    assert!(claim.still_held());
+                    given.fetch_add(1, Ordering::SeqCst);
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    claim.release();
+                }
+            });
+        }
+    });
+    assert!(given.into_inner() > 200);
 }
 
 #[test]
