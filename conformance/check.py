@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare Annalist with the reference: everything that .ci/run wants to be true.
 
-    check.py [--binary target/release/annalist]
+    check.py [--binary target/release/annalist] [--firehose target/release/examples/firehose]
 
 Installs the pinned reference (npm) if it is not there yet. Prints a line a check and exits 1 if one fails.
 """
@@ -10,6 +10,7 @@ import argparse, json, os, shutil, subprocess, sys, tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "oracle"))
 import oracle
+import sharing
 
 FIXTURE = os.path.join(HERE, "fixtures", "opencode-small.db")
 FAILED = []
@@ -120,11 +121,15 @@ def opened(binary, ref, file):
 if __name__ == "__main__":
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--binary", default=os.path.join(HERE, "..", "target", "release", "annalist"))
-    binary = os.path.abspath(ap.parse_args().binary)
+    ap.add_argument("--firehose", default=os.path.join(HERE, "..", "target", "release", "examples", "firehose"))
+    a = ap.parse_args()
+    binary = os.path.abspath(a.binary)
     oracle.install()
     recordings(binary)
     with oracle.Reference(start=False, root=tempfile.mkdtemp(prefix="check-")) as ref:
         documents = exports(binary, ref)
         opened(binary, ref, again(binary, ref, documents))
+    # (e) Both write one file at the same time.
+    sharing.sharing(check, os.path.abspath(a.firehose))
     print(f"{len(FAILED)} checks failed" if FAILED else "all checks passed")
     sys.exit(1 if FAILED else 0)

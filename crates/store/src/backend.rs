@@ -2,7 +2,9 @@
 //! SQL stands below them, in the folder of its backend.
 
 use crate::append::{Expect, NewEvent, Recorded};
+use crate::claim::SessionLocks;
 use crate::error::Error;
+use crate::neighbours::Neighbours;
 use crate::query::{MessageRange, SessionFilter};
 use crate::row::{EventRow, MessageRow, PartRow, ProjectRow, SessionRow, TodoRow};
 use crate::session::Spent;
@@ -184,4 +186,10 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// [`Error::ReadOnly`] with the reason.
     fn writable(&self) -> Result<(), Error>;
+
+    /// Who else has the record open.
+    fn neighbours(&self) -> Neighbours;
+
+    /// The locks of those who run sessions.
+    fn session_locks(&self) -> &dyn SessionLocks;
 }

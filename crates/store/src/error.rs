@@ -135,6 +135,12 @@ pub enum Error {
         /// the neighbour's error
         cause: String,
     },
+    /// The right to run the session is gone: its file was deleted, and somebody else may have it now. Stop the run.
+    #[error("session {session}: the claim on it was taken away; nothing more is written by this run")]
+    ClaimLost {
+        /// the session
+        session: String,
+    },
     /// The store was closed before the write was taken up.
     #[error("the store is closed")]
     Closed,

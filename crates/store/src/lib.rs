@@ -9,15 +9,19 @@
 
 pub mod append;
 pub mod backend;
+pub mod claim;
 pub mod document;
 pub mod error;
 pub mod folder;
 pub mod hydrate;
+pub mod neighbours;
 pub mod query;
 pub mod row;
 pub mod session;
 pub mod sqlite;
+pub mod status;
 pub mod transcript;
+pub mod upkeep;
 
 mod filter_compacted;
 mod latest;
@@ -29,13 +33,17 @@ mod tombs;
 
 pub use append::{Expect, NewEvent, Recorded};
 pub use backend::{Backend, Durability, Flow, Snapshot, Transaction};
+pub use claim::{Claim, ClaimError};
 pub use error::Error;
 pub use filter_compacted::filter_compacted;
 pub use folder::Folder;
 pub use latest::{Latest, latest};
+pub use neighbours::Neighbours;
 pub use pending::Pending;
 pub use sqlite::{Create, Options};
+pub use status::Statuses;
 pub use store::{Listing, Store};
+pub use upkeep::Recovered;
 
 /// Its example must compile.
 #[cfg(doctest)]

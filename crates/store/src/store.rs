@@ -6,6 +6,7 @@ use crate::document::{self, ExportError, Exported, Imported};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::hydrate;
+use crate::neighbours::Neighbours;
 use crate::pending::Pending;
 use crate::query::{Cursor, MessageRange, SessionFilter};
 use crate::row::TodoRow;
@@ -66,6 +67,16 @@ impl Store {
     /// [`Error::ReadOnly`] with what stands in the way.
     pub fn writable(&self) -> Result<(), Error> {
         self.backend.writable()
+    }
+
+    /// Who else has it open at this moment.
+    #[must_use]
+    pub fn neighbours(&self) -> Neighbours {
+        self.backend.neighbours()
+    }
+
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.backend
     }
 
     /// Reads from one consistent view.

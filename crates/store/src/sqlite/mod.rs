@@ -1,25 +1,35 @@
 //! The record in an SQLite file that OpenCode reads and writes too.
 //!
 //! One thread owns the one write connection and commits waiting jobs as a group (`writer.rs`); readers come from a small pool
-//! (`readers.rs`). All SQL of the project stands in this folder.
+//! (`readers.rs`); a third kind of connection moves the log into the file (`checkpoint.rs`). The file may have other users at
+//! the same time: `neighbours.rs` tells who, `pace.rs` leaves them room, `side.rs` holds what is ours alone. All SQL of the
+//! project stands in this folder.
 
+mod checkpoint;
+mod claims;
 mod columns;
 mod erase;
+mod neighbours;
 mod open;
+mod pace;
 mod project;
 mod read;
 mod readers;
 mod spent;
 mod todo;
+mod side;
 mod value;
 mod view;
 mod writer;
 
 use crate::backend::{Backend, Durability, Job, Settle, Snapshot};
+use crate::claim::SessionLocks;
 use crate::error::Error;
+use crate::neighbours::Neighbours;
 use columns::Columns;
 use readers::Readers;
 use rusqlite::ErrorCode;
+use side::Side;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use writer::Writer;
@@ -39,6 +49,7 @@ pub struct Sqlite {
     file: Arc<File>,
     readers: Readers,
     options: Options,
+    side: Arc<Side>,
     /// Started by the first write: a command that only reads never takes a write connection.
     writer: Mutex<Option<Writer>>,
 }
@@ -53,8 +64,9 @@ impl Sqlite {
         // Absolute, so that SQLite takes a name such as `:memory:` or `file:x` for the file it is.
         let path = std::path::absolute(path).map_err(|source| Error::Io { file: path.to_owned(), source })?;
         let (file, first) = open::open(&path, create)?;
+        let side = Arc::new(Side::of(&path));
         let file = Arc::new(file);
-        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, writer: Mutex::new(None) })
+        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, side, writer: Mutex::new(None) })
     }
 
     /// The file.
@@ -75,7 +87,7 @@ impl Backend for Sqlite {
         }
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
-            match Writer::start(Arc::clone(&self.file), self.options) {
+            match Writer::start(Arc::clone(&self.file), Arc::clone(&self.side), self.options) {
                 Ok(started) => *writer = Some(started),
                 Err(error) => return settle(Err(error)),
             }
@@ -90,6 +102,14 @@ impl Backend for Sqlite {
             None => Ok(()),
             Some(reason) => Err(Error::ReadOnly { file: self.file.path.clone(), reason: reason.to_owned() }),
         }
+    }
+
+    fn neighbours(&self) -> Neighbours {
+        neighbours::look(&self.side)
+    }
+
+    fn session_locks(&self) -> &dyn SessionLocks {
+        &*self.side
     }
 }
 

@@ -173,9 +173,19 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
         db.busy_timeout(Duration::ZERO)?;
         // Deleting a session must take its messages and parts along.
         db.pragma_update(None, "foreign_keys", true)?;
+        // The log is moved beside the commits, not inside them (see `checkpoint.rs`).
+        db.pragma_update(None, "wal_autocheckpoint", 0)?;
         common(&db)
     })()
     .map_err(|e| error(path, &e))?;
+    Ok(db)
+}
+
+/// A connection that checkpoints.
+pub(super) fn checkpointer(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| error(path, &e))?;
+    db.busy_timeout(Duration::ZERO).map_err(|e| error(path, &e))?;
     Ok(db)
 }
 
@@ -195,12 +205,12 @@ fn make(path: &Path) -> Result<(), Error> {
         move |source| Error::Io { file, source }
     };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    make_folder(folder).map_err(io_error(folder))?;
+    private_folder(folder).map_err(io_error(folder))?;
     // Threads of one process make files in the same millisecond too.
     let draft = with_suffix(path, &format!("-new-{}-{:016x}", std::process::id(), rand::random::<u64>()));
     let made = (|| {
         // The draft's name means nothing to anybody: errors name the file that was asked for.
-        private_file(&draft).map_err(io_error(path))?;
+        private_file(&draft, fs::OpenOptions::new().write(true).create_new(true)).map_err(io_error(path))?;
         let mut db = Connection::open(&draft).map_err(|e| error(path, &e))?;
         fill(&mut db).map_err(|e| error(path, &e))?;
         db.close().map_err(|(_, e)| error(path, &e))?;
@@ -232,15 +242,13 @@ fn fill(db: &mut Connection) -> rusqlite::Result<()> {
 }
 
 /// Transcripts and credentials are nobody else's business (design G7); SQLite gives -wal and -shm the file's own mode.
-fn private_file(path: &Path) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
+pub(super) fn private_file(path: &Path, options: &mut fs::OpenOptions) -> io::Result<fs::File> {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options.open(path)
 }
 
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -4,6 +4,9 @@
 //! waiting, gives each job a savepoint of its own inside one transaction, and commits once. A job that fails or panics is
 //! undone alone. Nobody hears of success before the commit.
 
+use super::checkpoint::{Bounds, Log};
+use super::pace::{Machine, Pace, World};
+use super::side::Side;
 use super::view::View;
 use super::{File, Options, error, open};
 use crate::backend::{Durability, Job, Settle};
@@ -35,13 +38,24 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(file: Arc<File>, options: Options) -> Result<Self, Error> {
-        let db = open::writer(&file.path)?;
+    pub(super) fn start(file: Arc<File>, side: Arc<Side>, options: Options) -> Result<Self, Error> {
+        // Failing costs only that others of our kind take this process for OpenCode, and are more careful.
+        side.announce().ok();
+        Writer::start_in(file, options, Bounds::default(), Box::new(Machine::new(side)))
+    }
+
+    /// The same, with other bounds and on another machine.
+    fn start_in(file: Arc<File>, options: Options, bounds: Bounds, world: Box<dyn World + Send>) -> Result<Self, Error> {
+        let mut db = open::writer(&file.path)?;
+        let log = Log::start(&mut db, &file, bounds)?;
         let (queue, jobs) = channel();
         let path = file.path.clone();
+        let patience = options.patience;
         let thread = std::thread::Builder::new()
             .name("annalist-writer".to_owned())
-            .spawn(move || Thread { db, file, patience: options.patience, synchronous: None }.run(&jobs))
+            .spawn(move || {
+                Thread { db, file, patience, synchronous: None, pace: Pace::default(), world, log }.run(&jobs);
+            })
             .map_err(|source| Error::Io { file: path, source })?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
@@ -75,6 +89,9 @@ struct Thread {
     patience: Duration,
     /// What `PRAGMA synchronous` was last set to.
     synchronous: Option<Durability>,
+    pace: Pace,
+    world: Box<dyn World + Send>,
+    log: Log,
 }
 
 /// What became of a job inside the open transaction.
@@ -90,6 +107,8 @@ impl Thread {
                     Err(_) => return,
                 }
             }
+            self.pace.wait(&*self.world);
+            self.log.keep_short(&self.db);
             while waiting.len() < GROUP {
                 let Ok(item) = jobs.try_recv() else { break };
                 waiting.push(item);
@@ -123,6 +142,7 @@ impl Thread {
             }
         }
         self.end(&mut done);
+        self.pace.released(&*self.world);
         for (settle, result) in done {
             settle(result);
         }
@@ -202,11 +222,14 @@ impl Thread {
             self.undo();
             return;
         }
-        if let Err(failure) = self.db.execute_batch("COMMIT") {
-            for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-                *result = Err(error(&self.file.path, &failure));
+        match self.db.execute_batch("COMMIT") {
+            Ok(()) => self.log.committed(),
+            Err(failure) => {
+                for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
+                    *result = Err(error(&self.file.path, &failure));
+                }
+                self.undo();
             }
-            self.undo();
         }
     }
 
@@ -221,4 +244,64 @@ impl Thread {
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a failing test should stop")]
+    use super::super::open::Create;
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::Mutex;
+
+    /// A machine on which every look at the clock takes 10 ms, somebody else has the file open, and uses each rest.
+    struct Crowded {
+        file: PathBuf,
+        now: Mutex<Duration>,
+        rests: Arc<Mutex<Vec<Result<(), rusqlite::Error>>>>,
+    }
+
+    impl World for Crowded {
+        fn now(&self) -> Duration {
+            let mut now = self.now.lock().unwrap();
+            *now += Duration::from_millis(10);
+            *now
+        }
+
+        fn wall_ms(&self) -> u64 {
+            u64::try_from(self.now.lock().unwrap().as_millis()).unwrap()
+        }
+
+        fn anybody(&self) -> bool {
+            true
+        }
+
+        fn sleep(&self, time: Duration) {
+            *self.now.lock().unwrap() += time;
+            let other = Connection::open(&self.file).unwrap();
+            other.busy_timeout(Duration::ZERO).unwrap();
+            self.rests.lock().unwrap().push(other.execute_batch("BEGIN IMMEDIATE; ROLLBACK"));
+        }
+    }
+
+    #[test]
+    fn beside_somebody_else_it_rests_between_transactions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("opencode.db");
+        let (file, _reader) = open::open(&path, Create::IfMissing).unwrap();
+        let rests = Arc::new(Mutex::new(Vec::new()));
+        let world = Crowded { file: path, now: Mutex::default(), rests: Arc::clone(&rests) };
+        let writer = Writer::start_in(Arc::new(file), Options::default(), Bounds::default(), Box::new(world)).unwrap();
+        for _ in 0..500 {
+            let (tell, told) = channel();
+            writer.queue(Durability::Process, Box::new(|_| Ok(())), Box::new(move |result| tell.send(result).unwrap()));
+            // One transaction a job.
+            told.recv().unwrap().unwrap();
+        }
+        drop(writer);
+        let rests = rests.lock().unwrap();
+        // Some 25 ms a transaction: 12 seconds.
+        assert!(rests.len() >= 10, "{} rests", rests.len());
+        assert!(rests.iter().all(Result::is_ok), "the lock was not free: {rests:?}");
+    }
 }

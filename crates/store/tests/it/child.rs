@@ -57,6 +57,12 @@ impl Worker {
         self.told.write_all(b"go\n").unwrap();
     }
 
+    /// SIGKILL, and the end of it.
+    pub fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
     /// What is left to be said. The task must succeed.
     pub fn finish(mut self) -> Vec<String> {
         let rest = std::iter::from_fn(|| self.line()).collect();
@@ -66,13 +72,18 @@ impl Worker {
     }
 }
 
-fn say(text: &str) {
+pub fn say(text: &str) {
     // Past the harness, which would keep it until the end. One write a line: several threads speak.
     std::io::stdout().lock().write_all(format!("> {text}\n").as_bytes()).unwrap();
 }
 
-fn wait_for_go() {
+pub fn wait_for_go() {
     say("ready");
+    wait();
+}
+
+/// Until the parent says `go`, or is gone.
+pub fn wait() {
     let mut line = String::new();
     std::io::stdin().read_line(&mut line).unwrap();
 }
@@ -100,7 +111,7 @@ fn work() {
             // The parent kills this process; nothing is closed, and the log file stays.
             wait_for_go();
         }
-        other => panic!("no task {other:?}"),
+        (task, arguments) => super::sharing::task::work(task, arguments),
     }
 }
 

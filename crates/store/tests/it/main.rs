@@ -17,5 +17,6 @@ mod poison;
 mod projections;
 mod replay;
 mod sanitized;
+mod sharing;
 mod support;
 mod usage;
