@@ -9,23 +9,36 @@
 
 pub mod append;
 pub mod backend;
+pub mod bus;
+pub mod catch_up;
 pub mod document;
 pub mod error;
 pub mod folder;
+pub mod history;
 pub mod hydrate;
+pub mod log;
 pub mod query;
+pub mod replay;
 pub mod row;
 pub mod sqlite;
+pub mod trail;
 pub mod transcript;
 
+mod feed;
+mod live;
 mod pending;
+mod position;
 mod store;
+mod watch;
 
 pub use append::{Expect, NewEvent, Recorded};
 pub use backend::{Backend, Durability, Flow, Snapshot, Transaction};
+pub use bus::{Bound, Interest, Passing};
+pub use catch_up::{Delivery, Subscription};
 pub use error::Error;
 pub use folder::Folder;
 pub use pending::Pending;
+pub use position::{Position, Reset, Start};
 pub use sqlite::{Create, Options};
 pub use store::{Listing, Store};
 

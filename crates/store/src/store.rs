@@ -6,6 +6,7 @@ use crate::document::{self, ExportError, Exported, Imported};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::hydrate;
+use crate::live::Live;
 use crate::pending::Pending;
 use crate::query::{Cursor, MessageRange, SessionFilter};
 use crate::row::TodoRow;
@@ -20,6 +21,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone)]
 pub struct Store {
     backend: Arc<dyn Backend>,
+    pub(crate) live: Arc<Live>,
 }
 
 /// Sessions, and how many there would be without the limit.
@@ -45,13 +47,14 @@ impl Store {
     /// # Errors
     /// See [`Sqlite::open`].
     pub fn open_with(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
-        Ok(Store { backend: Arc::new(Sqlite::open(path, create, options)?) })
+        Ok(Store::on(Arc::new(Sqlite::open(path, create, options)?)))
     }
 
     /// A record on another backend.
     #[must_use]
     pub fn on(backend: Arc<dyn Backend>) -> Self {
-        Store { backend }
+        let live = Live::new(Arc::clone(&backend));
+        Store { backend, live }
     }
 
     /// Whether it can be written.

@@ -4,21 +4,24 @@
 //! ([`readers`]). All SQL of the project stands in this folder.
 
 mod columns;
+mod log;
 mod open;
 mod project;
 mod read;
 mod readers;
 mod value;
 mod view;
+mod watcher;
 mod writer;
 
 use crate::backend::{Backend, Durability, Job, Settle, Snapshot};
 use crate::error::Error;
+use crate::log::{Listener, Watcher};
 use columns::Columns;
 use readers::Readers;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use writer::Writer;
 
 pub use open::{Create, MINIMUM_SQLITE, Options};
@@ -38,6 +41,7 @@ pub struct Sqlite {
     options: Options,
     /// Started by the first write: a command that only reads never takes a write connection.
     writer: Mutex<Option<Writer>>,
+    listener: Arc<OnceLock<Arc<dyn Listener>>>,
 }
 
 impl Sqlite {
@@ -49,7 +53,7 @@ impl Sqlite {
     pub fn open(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
         let (file, first) = open::open(path, create)?;
         let file = Arc::new(file);
-        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, writer: Mutex::new(None) })
+        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, writer: Mutex::new(None), listener: Arc::default() })
     }
 
     /// The file.
@@ -70,7 +74,7 @@ impl Backend for Sqlite {
         }
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
-            match Writer::start(Arc::clone(&self.file), self.options) {
+            match Writer::start(Arc::clone(&self.file), self.options, Arc::clone(&self.listener)) {
                 Ok(started) => *writer = Some(started),
                 Err(error) => return settle(Err(error)),
             }
@@ -78,6 +82,15 @@ impl Backend for Sqlite {
         if let Some(writer) = writer.as_ref() {
             writer.queue(durability, job, settle);
         }
+    }
+
+    fn listen(&self, listener: Arc<dyn Listener>) {
+        // A second one is a second Store on one backend: the first keeps hearing, and both read the same log.
+        self.listener.set(listener).ok();
+    }
+
+    fn watcher(&self) -> Result<Box<dyn Watcher>, Error> {
+        Ok(Box::new(watcher::Watching::open(&self.file)?))
     }
 
     fn writable(&self) -> Result<(), Error> {

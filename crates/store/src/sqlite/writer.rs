@@ -5,13 +5,15 @@
 //! undone alone. Nobody hears of success before the commit.
 
 use super::view::View;
+use super::watcher::{data_version, one_view};
 use super::{File, Options, error, open};
-use crate::backend::{Durability, Job, Settle};
+use crate::backend::{Durability, Job, Settle, Snapshot};
 use crate::error::Error;
+use crate::log::{Appended, Commit, Listener};
 use rusqlite::{Connection, ErrorCode};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -35,13 +37,17 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(file: Arc<File>, options: Options) -> Result<Self, Error> {
+    pub(super) fn start(file: Arc<File>, options: Options, listener: Arc<OnceLock<Arc<dyn Listener>>>) -> Result<Self, Error> {
         let db = open::writer(&file.path)?;
         let (queue, jobs) = channel();
         let path = file.path.clone();
         let thread = std::thread::Builder::new()
             .name("annalist-writer".to_owned())
-            .spawn(move || Thread { db, file, patience: options.patience, synchronous: None }.run(&jobs))
+            .spawn(move || {
+                let thread =
+                    Thread { db, file, patience: options.patience, synchronous: None, listener, version: None, foreign: true };
+                thread.run(&jobs);
+            })
             .map_err(|source| Error::Io { file: path, source })?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
@@ -75,6 +81,12 @@ struct Thread {
     patience: Duration,
     /// What `PRAGMA synchronous` was last set to.
     synchronous: Option<Durability>,
+    /// Who hears of commits.
+    listener: Arc<OnceLock<Arc<dyn Listener>>>,
+    /// What `data_version` was at the last `BEGIN`.
+    version: Option<i64>,
+    /// Somebody else may have committed since the listener last heard of a commit.
+    foreign: bool,
 }
 
 /// What became of a job inside the open transaction.
@@ -107,8 +119,9 @@ impl Thread {
         };
         let begun = Instant::now();
         let mut done: Vec<Outcome> = Vec::new();
+        let mut appended: Vec<Appended> = Vec::new();
         while let Some(item) = waiting.next() {
-            let result = self.one(item.job);
+            let result = self.one(item.job).map(|events| appended.extend(events));
             done.push((item.settle, result));
             if self.db.is_autocommit() {
                 // A failure such as a full disk makes SQLite undo the whole transaction: the neighbours' work is gone too.
@@ -122,7 +135,7 @@ impl Thread {
                 break;
             }
         }
-        self.end(&mut done);
+        self.end(&mut done, appended);
         for (settle, result) in done {
             settle(result);
         }
@@ -169,11 +182,18 @@ impl Thread {
             )?;
             self.synchronous = Some(durability);
         }
-        self.db.execute_batch("BEGIN IMMEDIATE")
+        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        if self.listener.get().is_some() {
+            // A failure here says nothing about the write: then others are taken to have been here.
+            let version = data_version(&self.db).ok();
+            self.foreign |= version.is_none() || self.version != version;
+            self.version = version;
+        }
+        Ok(())
     }
 
     /// One job in a savepoint of its own.
-    fn one(&mut self, job: Job) -> Result<(), Error> {
+    fn one(&mut self, job: Job) -> Result<Vec<Appended>, Error> {
         let failed = |e: rusqlite::Error| error(&self.file.path, &e);
         self.db.execute_batch("SAVEPOINT job").map_err(failed)?;
         let mut view = View::new(&self.db, &self.file);
@@ -181,7 +201,7 @@ impl Thread {
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
             Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
-            result => result,
+            result => result.map(|()| view.into_appended()),
         };
         if result.is_err() && !self.db.is_autocommit() {
             self.db.execute_batch("ROLLBACK TO job").map_err(failed)?;
@@ -193,7 +213,7 @@ impl Thread {
     }
 
     /// Commits, unless nothing is worth it. A failed commit fails every job that had succeeded.
-    fn end(&mut self, done: &mut [Outcome]) {
+    fn end(&mut self, done: &mut [Outcome], appended: Vec<Appended>) {
         if self.db.is_autocommit() {
             return;
         }
@@ -201,12 +221,27 @@ impl Thread {
             self.undo();
             return;
         }
-        if let Err(failure) = self.db.execute_batch("COMMIT") {
-            for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-                *result = Err(error(&self.file.path, &failure));
+        let listener = Arc::clone(&self.listener);
+        match listener.get().filter(|_| !appended.is_empty()) {
+            None => {
+                self.commit(done);
             }
-            self.undo();
+            Some(listener) => {
+                let foreign = std::mem::replace(&mut self.foreign, false);
+                listener.commit(&mut Group { thread: self, done }, appended, foreign);
+            }
         }
+    }
+
+    fn commit(&mut self, done: &mut [Outcome]) -> bool {
+        let Err(failure) = self.db.execute_batch("COMMIT") else { return true };
+        for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
+            *result = Err(error(&self.file.path, &failure));
+        }
+        self.undo();
+        // The listener did not hear of what came before this group either.
+        self.foreign = true;
+        false
     }
 
     fn undo(&mut self) {
@@ -214,6 +249,22 @@ impl Thread {
             // Nothing better is left if this fails too: the next BEGIN will say so to its jobs.
             self.db.execute_batch("ROLLBACK").ok();
         }
+    }
+}
+
+/// A group whose jobs are done, ready for its commit.
+struct Group<'t> {
+    thread: &'t mut Thread,
+    done: &'t mut [Outcome],
+}
+
+impl Commit for Group<'_> {
+    fn commit(&mut self) -> bool {
+        self.thread.commit(self.done)
+    }
+
+    fn read(&mut self, look: &mut dyn FnMut(&dyn Snapshot) -> Result<(), Error>) -> Result<(), Error> {
+        one_view(&self.thread.db, &self.thread.file, look)
     }
 }
 
