@@ -41,6 +41,8 @@ pub struct Subscription {
     target: Option<Mark>,
     page: VecDeque<Delivery>,
     position: Option<Position>,
+    /// The position once the page is used up.
+    reached: Option<Position>,
     /// The session was deleted: a log of it that is found is a new one.
     deleted: bool,
 }
@@ -65,6 +67,9 @@ impl Subscription {
             if let Some(delivery) = self.page.pop_front() {
                 self.note(&delivery);
                 return Ok(Some(delivery));
+            }
+            if let Some(reached) = self.reached.take() {
+                self.position = Some(reached);
             }
             if let Some(target) = self.target.take() {
                 let more = read::page(self, &target).inspect_err(|_| self.target = Some(target.clone()))?;
@@ -159,9 +164,7 @@ impl Subscription {
 
     /// Nothing up to this event is left to deliver.
     fn pass_to(&mut self, mark: Mark) {
-        if self.page.is_empty() {
-            self.position = Some(self.position_at(mark.rowid, mark.seq, &mark.id));
-        }
+        self.reached = Some(self.position_at(mark.rowid, mark.seq, &mark.id));
         self.cursor = Some(mark);
     }
 }

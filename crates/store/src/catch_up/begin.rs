@@ -45,6 +45,7 @@ pub(super) fn begin(live: &Arc<Live>, interest: Arc<Interest>, start: Start) -> 
         target: None,
         page,
         position: begun.position,
+        reached: None,
         deleted: false,
     })
 }
