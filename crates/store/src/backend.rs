@@ -4,10 +4,12 @@
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::claim::SessionLocks;
 use crate::error::Error;
+use crate::log::{Listener, LogHead, LogRange, Take, Watcher};
 use crate::neighbours::Neighbours;
 use crate::query::{MessageRange, SessionFilter};
 use crate::row::{EventRow, MessageRow, PartRow, ProjectRow, SessionRow, TodoRow};
 use crate::session::Spent;
+use std::sync::Arc;
 
 /// How much a write must outlive before it is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +127,48 @@ pub trait Snapshot {
     /// # Errors
     /// Those of the backend.
     fn events(&self, session: &str, after: i64, visit: &mut dyn FnMut(EventRow<'_>) -> Flow) -> Result<(), Error>;
+
+    /// A stretch of the log in its order: the head of each row is shown to `wanted`, and those it wants are handed to `take`
+    /// with their data.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn log(
+        &self,
+        range: &LogRange<'_>,
+        wanted: &mut dyn FnMut(&LogHead<'_>) -> Take,
+        take: &mut dyn FnMut(&LogHead<'_>, &[u8]) -> Flow,
+    ) -> Result<(), Error>;
+
+    /// What stands at a place of the log: a `seq` of the session, or without one a `rowid`.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn log_head(&self, session: Option<&str>, at: i64) -> Result<Option<LogHead<'static>>, Error>;
+
+    /// The last event of a session's log, or of the whole record; with `below` the last before that place.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn log_end(&self, session: Option<&str>, below: Option<i64>) -> Result<Option<LogHead<'static>>, Error>;
+
+    /// The sessions that have a log, in no particular order.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn logs(&self, visit: &mut dyn FnMut(&str)) -> Result<(), Error>;
+
+    /// Who owns a session's log: the only one whose events a strict replay takes (reference-storage 3.3).
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn log_owner(&self, session: &str) -> Result<Option<String>, Error>;
+
+    /// The ids of all sessions, in the order of their bytes.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn each_session_id(&self, visit: &mut dyn FnMut(&str)) -> Result<(), Error>;
 }
 
 /// Whether a visit goes on.
@@ -156,6 +200,13 @@ pub trait Transaction: Snapshot {
     /// # Errors
     /// Those of the backend.
     fn replace_todos(&mut self, session: &str, todos: &[TodoRow], now_ms: i64) -> Result<(), Error>;
+    /// Whether what is appended from here on is told to those who listen now. It is, unless this says otherwise; and it is
+    /// in the log in any case.
+    fn tell(&mut self, told: bool);
+
+    /// Sets the owner of a session's log, or only if it has none. Answers whether it did.
+    ///
+    fn own_log(&mut self, session: &str, owner: &str, only_free: bool) -> Result<bool, Error>;
 
     /// Makes the row of a project, or adds a further work tree to it (reference-storage 4.8).
     ///
@@ -180,6 +231,15 @@ pub trait Backend: Send + Sync {
 
     /// Queues a job. `settle` hears of it after its commit, or at once if it cannot be queued.
     fn write(&self, durability: Durability, job: Job, settle: Settle);
+
+    /// Who hears of the commits from now on; there is one.
+    fn listen(&self, listener: Arc<dyn Listener>);
+
+    /// A connection that notices what others commit.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn watcher(&self) -> Result<Box<dyn Watcher>, Error>;
 
     /// Whether the record can be written, and if not, why.
     ///

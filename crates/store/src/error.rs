@@ -141,6 +141,15 @@ pub enum Error {
         /// the session
         session: String,
     },
+    /// An event of another copy does not fit the log.
+    #[error(transparent)]
+    Replay(#[from] crate::replay::ReplayError),
+    /// What other processes write cannot be noticed at the moment; it is tried further.
+    #[error("what other processes write cannot be noticed at the moment: {cause}")]
+    Watching {
+        /// why
+        cause: String,
+    },
     /// The store was closed before the write was taken up.
     #[error("the store is closed")]
     Closed,
@@ -164,7 +173,7 @@ impl Error {
     /// Somebody else was first: another id's owner, or a stream that moved on.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
-        matches!(self, Error::Conflict { .. } | Error::IdTaken { .. })
+        matches!(self, Error::Conflict { .. } | Error::IdTaken { .. } | Error::Replay(_))
     }
 
     /// It was there, and was deleted.

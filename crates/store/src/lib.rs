@@ -9,37 +9,51 @@
 
 pub mod append;
 pub mod backend;
+pub mod bus;
+pub mod catch_up;
 pub mod claim;
 pub mod document;
 pub mod error;
 pub mod folder;
+pub mod history;
 pub mod hydrate;
+pub mod log;
 pub mod neighbours;
 pub mod query;
+pub mod replay;
 pub mod row;
 pub mod session;
 pub mod sqlite;
 pub mod status;
+pub mod trail;
 pub mod transcript;
 pub mod upkeep;
 
+mod feed;
 mod filter_compacted;
 mod latest;
+mod live;
 mod message;
 mod part;
 mod pending;
+mod position;
 mod store;
 mod tombs;
 
 pub use append::{Expect, NewEvent, Recorded};
 pub use backend::{Backend, Durability, Flow, Snapshot, Transaction};
 pub use claim::{Claim, ClaimError};
+mod watch;
+
+pub use bus::{Bound, Interest, Passing};
+pub use catch_up::{Delivery, Subscription};
 pub use error::Error;
 pub use filter_compacted::filter_compacted;
 pub use folder::Folder;
 pub use latest::{Latest, latest};
 pub use neighbours::Neighbours;
 pub use pending::Pending;
+pub use position::{Position, Reset, Start};
 pub use sqlite::{Create, Options};
 pub use status::Statuses;
 pub use store::{Listing, Store};

@@ -6,6 +6,7 @@ use crate::document::{self, ExportError, Exported, Imported};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::hydrate;
+use crate::live::Live;
 use crate::neighbours::Neighbours;
 use crate::pending::Pending;
 use crate::query::{Cursor, MessageRange, SessionFilter};
@@ -23,6 +24,7 @@ use std::sync::{Arc, Mutex};
 pub struct Store {
     backend: Arc<dyn Backend>,
     tombs: Arc<Tombs>,
+    pub(crate) live: Arc<Live>,
 }
 
 /// Sessions, and how many there would be without the limit.
@@ -54,7 +56,8 @@ impl Store {
     /// A record on another backend.
     #[must_use]
     pub fn on(backend: Arc<dyn Backend>) -> Self {
-        Store { backend, tombs: Arc::default() }
+        let live = Live::new(Arc::clone(&backend));
+        Store { backend, tombs: Arc::default(), live }
     }
 
     pub(crate) fn tombs(&self) -> Arc<Tombs> {

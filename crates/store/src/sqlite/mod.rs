@@ -9,29 +9,32 @@ mod checkpoint;
 mod claims;
 mod columns;
 mod erase;
+mod log;
 mod neighbours;
 mod open;
 mod pace;
 mod project;
 mod read;
 mod readers;
+mod side;
 mod spent;
 mod todo;
-mod side;
 mod value;
 mod view;
+mod watcher;
 mod writer;
 
 use crate::backend::{Backend, Durability, Job, Settle, Snapshot};
 use crate::claim::SessionLocks;
 use crate::error::Error;
+use crate::log::{Listener, Watcher};
 use crate::neighbours::Neighbours;
 use columns::Columns;
 use readers::Readers;
 use rusqlite::ErrorCode;
 use side::Side;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use writer::Writer;
 
 pub use open::{Create, MINIMUM_SQLITE, Options};
@@ -52,6 +55,7 @@ pub struct Sqlite {
     side: Arc<Side>,
     /// Started by the first write: a command that only reads never takes a write connection.
     writer: Mutex<Option<Writer>>,
+    listener: Arc<OnceLock<Arc<dyn Listener>>>,
 }
 
 impl Sqlite {
@@ -66,7 +70,8 @@ impl Sqlite {
         let (file, first) = open::open(&path, create)?;
         let side = Arc::new(Side::of(&path));
         let file = Arc::new(file);
-        Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, side, writer: Mutex::new(None) })
+        let readers = Readers::new(Arc::clone(&file), first);
+        Ok(Sqlite { readers, file, options, side, writer: Mutex::new(None), listener: Arc::default() })
     }
 
     /// The file.
@@ -87,7 +92,7 @@ impl Backend for Sqlite {
         }
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
-            match Writer::start(Arc::clone(&self.file), Arc::clone(&self.side), self.options) {
+            match Writer::start(Arc::clone(&self.file), Arc::clone(&self.side), self.options, Arc::clone(&self.listener)) {
                 Ok(started) => *writer = Some(started),
                 Err(error) => return settle(Err(error)),
             }
@@ -95,6 +100,15 @@ impl Backend for Sqlite {
         if let Some(writer) = writer.as_ref() {
             writer.queue(durability, job, settle);
         }
+    }
+
+    fn listen(&self, listener: Arc<dyn Listener>) {
+        // A second one is a second Store on one backend: the first keeps hearing, and both read the same log.
+        self.listener.set(listener).ok();
+    }
+
+    fn watcher(&self) -> Result<Box<dyn Watcher>, Error> {
+        Ok(Box::new(watcher::Watching::open(&self.file)?))
     }
 
     fn writable(&self) -> Result<(), Error> {

@@ -1,16 +1,18 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
-use super::{File, erase, error, project, read, spent, todo};
+use super::{File, erase, error, log, project, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::backend::{Flow, Snapshot, Transaction};
 use crate::error::Error;
 use crate::folder::Folder;
+use crate::log::{Appended, DELETED, LogHead, LogRange, Take};
 use crate::query::{MessageRange, SessionFilter};
 use crate::row::{EventRow, MessageRow, PartRow, ProjectRow, SessionRow, TodoRow};
 use crate::session::Spent;
 use annalist_schema::id;
 use annalist_schema::raw::Object;
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, params};
+use std::sync::Arc;
 
 /// An open transaction of one connection.
 pub(super) struct View<'c> {
@@ -20,16 +22,24 @@ pub(super) struct View<'c> {
     spoilt: bool,
     /// The log that was appended to last, and its last number. Others write only between transactions.
     last: Option<(String, i64)>,
+    /// What was appended, in order, for those who listen.
+    appended: Vec<Appended>,
+    told: bool,
 }
 
 impl<'c> View<'c> {
     pub(super) fn new(db: &'c Connection, file: &'c File) -> Self {
-        View { db, file, spoilt: false, last: None }
+        View { db, file, spoilt: false, last: None, appended: Vec::new(), told: true }
     }
 
     /// Whether this view's writes must not be kept.
     pub(super) fn is_spoilt(&self) -> bool {
         self.spoilt
+    }
+
+    /// What this view appended, in order.
+    pub(super) fn into_appended(self) -> Vec<Appended> {
+        self.appended
     }
 
     fn failed(&self) -> impl Fn(rusqlite::Error) -> Error + '_ {
@@ -127,6 +137,50 @@ impl Snapshot for View<'_> {
         }
         read::events(self.db, session, after, visit).map_err(self.failed())
     }
+
+    fn log(
+        &self,
+        range: &LogRange<'_>,
+        wanted: &mut dyn FnMut(&LogHead<'_>) -> Take,
+        take: &mut dyn FnMut(&LogHead<'_>, &[u8]) -> Flow,
+    ) -> Result<(), Error> {
+        if !self.file.columns.has_log {
+            return Ok(());
+        }
+        log::log(self.db, range, wanted, take).map_err(self.failed())
+    }
+
+    fn log_head(&self, session: Option<&str>, at: i64) -> Result<Option<LogHead<'static>>, Error> {
+        if !self.file.columns.has_log {
+            return Ok(None);
+        }
+        log::log_head(self.db, session, at).map_err(self.failed())
+    }
+
+    fn log_end(&self, session: Option<&str>, below: Option<i64>) -> Result<Option<LogHead<'static>>, Error> {
+        if !self.file.columns.has_log {
+            return Ok(None);
+        }
+        log::log_end(self.db, session, below).map_err(self.failed())
+    }
+
+    fn logs(&self, visit: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        if !self.file.columns.has_log {
+            return Ok(());
+        }
+        log::logs(self.db, visit).map_err(self.failed())
+    }
+
+    fn log_owner(&self, session: &str) -> Result<Option<String>, Error> {
+        if !self.file.columns.has_log {
+            return Ok(None);
+        }
+        log::log_owner(self.db, session).map_err(self.failed())
+    }
+
+    fn each_session_id(&self, visit: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        log::each_session_id(self.db, visit).map_err(self.failed())
+    }
 }
 
 impl Transaction for View<'_> {
@@ -151,6 +205,7 @@ impl Transaction for View<'_> {
             Some((log, last)) if log == session => *last = seq,
             other => *other = Some((session.to_owned(), seq)),
         }
+        self.remember(session, &event, seq);
         Ok(recorded)
     }
 
@@ -163,12 +218,36 @@ impl Transaction for View<'_> {
         todo::replace(self.db, session, todos, now_ms).map_err(self.failed())
     }
 
+    fn tell(&mut self, told: bool) {
+        self.told = told;
+    }
+
+    fn own_log(&mut self, session: &str, owner: &str, only_free: bool) -> Result<bool, Error> {
+        log::own_log(self.db, session, owner, only_free).map_err(self.failed())
+    }
+
     fn ensure_project(&mut self, folder: &Folder, now_ms: i64) -> Result<(), Error> {
         project::folder::ensure(self.db, folder, now_ms).map_err(self.failed())
     }
 }
 
 impl View<'_> {
+    fn remember(&mut self, session: &str, event: &NewEvent, seq: i64) {
+        // Most events of a job are of one session and few types: their names are shared.
+        let last = self.appended.last();
+        let shared = |of: Option<&Arc<str>>, name: &str| of.filter(|of| &***of == name).map_or_else(|| Arc::from(name), Arc::clone);
+        let appended = Appended {
+            rowid: self.db.last_insert_rowid(),
+            id: Arc::from(&*event.id),
+            session: shared(last.map(|last| &last.session), session),
+            seq,
+            kind: shared(last.map(|last| &last.kind), &event.kind),
+            farewell: (event.kind == DELETED).then(|| Arc::from(&*event.data)),
+            told: self.told,
+        };
+        self.appended.push(appended);
+    }
+
     fn record(&self, session: &str, seq: i64, event: &NewEvent, data: &Object<'_>) -> Result<Recorded, Error> {
         // The time written into rows is the event's own, not a second look at the clock: replaying gives the same rows.
         let now = id::now_ms();

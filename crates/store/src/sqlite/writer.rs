@@ -8,14 +8,16 @@ use super::checkpoint::{Bounds, Log};
 use super::pace::{Machine, Pace, World};
 use super::side::Side;
 use super::view::View;
+use super::watcher::{data_version, one_view};
 use super::{File, Options, error, open};
-use crate::backend::{Durability, Job, Settle};
+use crate::backend::{Durability, Job, Settle, Snapshot};
 use crate::error::Error;
+use crate::log::{Appended, Commit, Listener};
 use rusqlite::{Connection, ErrorCode};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -38,14 +40,25 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(file: Arc<File>, side: Arc<Side>, options: Options) -> Result<Self, Error> {
+    pub(super) fn start(
+        file: Arc<File>,
+        side: Arc<Side>,
+        options: Options,
+        listener: Arc<OnceLock<Arc<dyn Listener>>>,
+    ) -> Result<Self, Error> {
         // Failing costs only that others of our kind take this process for OpenCode, and are more careful.
         side.announce().ok();
-        Writer::start_in(file, options, Bounds::default(), Box::new(Machine::new(side)))
+        Writer::start_in(file, options, Bounds::default(), Box::new(Machine::new(side)), listener)
     }
 
     /// The same, with other bounds and on another machine.
-    fn start_in(file: Arc<File>, options: Options, bounds: Bounds, world: Box<dyn World + Send>) -> Result<Self, Error> {
+    fn start_in(
+        file: Arc<File>,
+        options: Options,
+        bounds: Bounds,
+        world: Box<dyn World + Send>,
+        listener: Arc<OnceLock<Arc<dyn Listener>>>,
+    ) -> Result<Self, Error> {
         let mut db = open::writer(&file.path)?;
         let log = Log::start(&mut db, &file, bounds)?;
         let (queue, jobs) = channel();
@@ -54,7 +67,10 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("annalist-writer".to_owned())
             .spawn(move || {
-                Thread { db, file, patience, synchronous: None, pace: Pace::default(), world, log }.run(&jobs);
+                let pace = Pace::default();
+                let thread =
+                    Thread { db, file, patience, synchronous: None, pace, world, log, listener, version: None, foreign: true };
+                thread.run(&jobs);
             })
             .map_err(|source| Error::Io { file: path, source })?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
@@ -92,6 +108,12 @@ struct Thread {
     pace: Pace,
     world: Box<dyn World + Send>,
     log: Log,
+    /// Who hears of commits.
+    listener: Arc<OnceLock<Arc<dyn Listener>>>,
+    /// What `data_version` was at the last `BEGIN`.
+    version: Option<i64>,
+    /// Somebody else may have committed since the listener last heard of a commit.
+    foreign: bool,
 }
 
 /// What became of a job inside the open transaction.
@@ -126,8 +148,9 @@ impl Thread {
         };
         let begun = Instant::now();
         let mut done: Vec<Outcome> = Vec::new();
+        let mut appended: Vec<Appended> = Vec::new();
         for item in waiting.by_ref() {
-            let result = self.one(item.job);
+            let result = self.one(item.job).map(|events| appended.extend(events));
             done.push((item.settle, result));
             if self.db.is_autocommit() {
                 // A failure such as a full disk makes SQLite undo the whole transaction: the neighbours' work is gone too.
@@ -141,7 +164,7 @@ impl Thread {
                 break;
             }
         }
-        self.end(&mut done);
+        self.end(&mut done, appended);
         self.pace.released(&*self.world);
         for (settle, result) in done {
             settle(result);
@@ -190,11 +213,18 @@ impl Thread {
             )?;
             self.synchronous = Some(durability);
         }
-        self.db.execute_batch("BEGIN IMMEDIATE")
+        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        if self.listener.get().is_some() {
+            // A failure here says nothing about the write: then others are taken to have been here.
+            let version = data_version(&self.db).ok();
+            self.foreign |= version.is_none() || self.version != version;
+            self.version = version;
+        }
+        Ok(())
     }
 
     /// One job in a savepoint of its own.
-    fn one(&mut self, job: Job) -> Result<(), Error> {
+    fn one(&mut self, job: Job) -> Result<Vec<Appended>, Error> {
         let failed = |e: rusqlite::Error| error(&self.file.path, &e);
         self.db.execute_batch("SAVEPOINT job").map_err(failed)?;
         let mut view = View::new(&self.db, &self.file);
@@ -202,7 +232,7 @@ impl Thread {
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
             Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
-            result => result,
+            result => result.map(|()| view.into_appended()),
         };
         if result.is_err() && !self.db.is_autocommit() {
             self.db.execute_batch("ROLLBACK TO job").map_err(failed)?;
@@ -214,7 +244,7 @@ impl Thread {
     }
 
     /// Commits, unless nothing is worth it. A failed commit fails every job that had succeeded.
-    fn end(&mut self, done: &mut [Outcome]) {
+    fn end(&mut self, done: &mut [Outcome], appended: Vec<Appended>) {
         if self.db.is_autocommit() {
             return;
         }
@@ -222,15 +252,30 @@ impl Thread {
             self.undo();
             return;
         }
-        match self.db.execute_batch("COMMIT") {
-            Ok(()) => self.log.committed(),
-            Err(failure) => {
-                for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-                    *result = Err(error(&self.file.path, &failure));
-                }
-                self.undo();
+        let listener = Arc::clone(&self.listener);
+        match listener.get().filter(|_| !appended.is_empty()) {
+            None => {
+                self.commit(done);
+            }
+            Some(listener) => {
+                let foreign = std::mem::replace(&mut self.foreign, false);
+                listener.commit(&mut Group { thread: self, done }, appended, foreign);
             }
         }
+    }
+
+    fn commit(&mut self, done: &mut [Outcome]) -> bool {
+        let Err(failure) = self.db.execute_batch("COMMIT") else {
+            self.log.committed();
+            return true;
+        };
+        for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
+            *result = Err(error(&self.file.path, &failure));
+        }
+        self.undo();
+        // The listener did not hear of what came before this group either.
+        self.foreign = true;
+        false
     }
 
     fn undo(&mut self) {
@@ -238,6 +283,22 @@ impl Thread {
             // Nothing better is left if this fails too: the next BEGIN will say so to its jobs.
             self.db.execute_batch("ROLLBACK").ok();
         }
+    }
+}
+
+/// A group whose jobs are done, ready for its commit.
+struct Group<'t> {
+    thread: &'t mut Thread,
+    done: &'t mut [Outcome],
+}
+
+impl Commit for Group<'_> {
+    fn commit(&mut self) -> bool {
+        self.thread.commit(self.done)
+    }
+
+    fn read(&mut self, look: &mut dyn FnMut(&dyn Snapshot) -> Result<(), Error>) -> Result<(), Error> {
+        one_view(&self.thread.db, &self.thread.file, look)
     }
 }
 
@@ -291,7 +352,8 @@ mod tests {
         let (file, _reader) = open::open(&path, Create::IfMissing).unwrap();
         let rests = Arc::new(Mutex::new(Vec::new()));
         let world = Crowded { file: path, now: Mutex::default(), rests: Arc::clone(&rests) };
-        let writer = Writer::start_in(Arc::new(file), Options::default(), Bounds::default(), Box::new(world)).unwrap();
+        let writer =
+            Writer::start_in(Arc::new(file), Options::default(), Bounds::default(), Box::new(world), Arc::default()).unwrap();
         for _ in 0..500 {
             let (tell, told) = channel();
             writer.queue(Durability::Process, Box::new(|_| Ok(())), Box::new(move |result| tell.send(result).unwrap()));

@@ -1,0 +1,183 @@
+//! What these tests share: a record, events, a second connection, and what a subscriber received.
+
+use annalist_store::log::Logged;
+use annalist_store::{Create, Delivery, Durability, Expect, NewEvent, Store, Subscription};
+use rusqlite::{Connection, OpenFlags, params};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub struct Room(TempDir);
+
+impl Room {
+    pub fn new() -> Self {
+        Room(tempfile::tempdir().unwrap())
+    }
+
+    /// A new, empty record.
+    pub fn store(&self) -> (PathBuf, Store) {
+        let path = self.0.path().join("opencode.db");
+        let store = Store::open(&path, Create::IfMissing).unwrap();
+        (path, store)
+    }
+}
+
+/// A connection that knows nothing of the store: another process, as far as SQLite can tell.
+pub fn raw(path: &Path) -> Connection {
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
+    db.busy_timeout(Duration::from_secs(60)).unwrap();
+    db.pragma_update(None, "foreign_keys", true).unwrap();
+    db.pragma_update(None, "synchronous", "OFF").unwrap();
+    db
+}
+
+pub fn int(db: &Connection, sql: &str) -> i64 {
+    db.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// An event that has no rows.
+pub fn plain(session: &str) -> NewEvent {
+    NewEvent::new("session.next.synthetic.1", json!({"sessionID": session}).to_string())
+}
+
+pub fn event(kind: &str, data: &Value) -> NewEvent {
+    NewEvent::new(kind, data.to_string())
+}
+
+pub fn write(store: &Store, session: &str, events: Vec<NewEvent>) {
+    store.append(session, Expect::Any, events, Durability::Process).wait().unwrap();
+}
+
+pub fn append(store: &Store, session: &str) -> String {
+    let event = plain(session);
+    let id = event.id.clone();
+    write(store, session, vec![event]);
+    id
+}
+
+pub const THEN: i64 = 1_790_000_000_000;
+
+pub fn info(session: &str) -> Value {
+    json!({
+        "id": session, "slug": "calm-river", "projectID": "global", "directory": "/home/dev", "path": "home/dev",
+        "cost": 0, "tokens": {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}},
+        "title": "a session", "version": "1.18.33", "time": {"created": THEN, "updated": THEN},
+    })
+}
+
+pub fn created(session: &str) -> NewEvent {
+    event("session.created.1", &json!({"sessionID": session, "info": info(session)}))
+}
+
+pub fn deleted(session: &str) -> NewEvent {
+    event("session.deleted.1", &json!({"sessionID": session, "info": info(session)}))
+}
+
+pub fn project(db: &Connection) {
+    db.execute(
+        "INSERT OR IGNORE INTO project (id, worktree, time_created, time_updated, sandboxes) VALUES ('global', '/', 0, 0, '[]')",
+        [],
+    )
+    .unwrap();
+}
+
+/// What another process does to append an event: one transaction, the next number.
+pub fn append_raw(db: &Connection, session: &str) -> String {
+    let event = plain(session);
+    append_raw_event(db, session, &event);
+    event.id
+}
+
+pub fn append_raw_event(db: &Connection, session: &str, event: &NewEvent) {
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    insert_event(db, session, event);
+    db.execute_batch("COMMIT").unwrap();
+}
+
+pub fn insert_event(db: &Connection, session: &str, event: &NewEvent) {
+    db.execute(
+        "INSERT INTO event_sequence (aggregate_id, seq) VALUES (?1, 0) ON CONFLICT (aggregate_id) DO UPDATE SET seq = seq + 1",
+        [session],
+    )
+    .unwrap();
+    db.execute(
+        "INSERT INTO event (id, aggregate_id, seq, type, data)
+         SELECT ?1, ?2, seq, ?3, ?4 FROM event_sequence WHERE aggregate_id = ?2",
+        params![event.id, session, event.kind, event.data],
+    )
+    .unwrap();
+}
+
+/// A session row without an event, as `opencode import` writes it.
+pub fn import_raw(db: &Connection, session: &str) {
+    db.execute(
+        "INSERT INTO session (id, project_id, slug, directory, title, version, time_created, time_updated)
+         VALUES (?1, 'global', 's', '/', 't', 'v', 0, 0)",
+        [session],
+    )
+    .unwrap();
+}
+
+pub fn erase_raw(db: &Connection, session: &str) {
+    db.execute("DELETE FROM event_sequence WHERE aggregate_id = ?1", [session]).unwrap();
+}
+
+/// Everything that waits.
+pub fn drain(subscription: &mut Subscription) -> Vec<Delivery> {
+    std::iter::from_fn(|| subscription.try_next().unwrap()).collect()
+}
+
+pub fn logged(delivery: Delivery) -> Logged {
+    match delivery {
+        Delivery::Event(event) => event,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The events that wait; nothing else may.
+pub fn events(subscription: &mut Subscription) -> Vec<Logged> {
+    drain(subscription).into_iter().map(logged).collect()
+}
+
+pub fn ids(events: &[Logged]) -> Vec<&str> {
+    events.iter().map(|event| event.id.as_str()).collect()
+}
+
+pub fn seqs(events: &[Logged]) -> Vec<i64> {
+    events.iter().map(|event| event.seq).collect()
+}
+
+/// Each session's numbers rise by one from 0.
+pub fn check_seqs(events: &[Logged]) {
+    let mut last = std::collections::HashMap::new();
+    for event in events {
+        let expected = last.get(&event.session).map_or(0, |seq| seq + 1);
+        assert_eq!(event.seq, expected, "of {}", event.session);
+        last.insert(event.session.clone(), event.seq);
+    }
+}
+
+/// The ids of the log, in its order.
+pub fn log(db: &Connection) -> Vec<String> {
+    let mut statement = db.prepare("SELECT id FROM event ORDER BY rowid").unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// What was received, in one word each.
+pub fn told(deliveries: &[Delivery]) -> Vec<String> {
+    deliveries
+        .iter()
+        .map(|delivery| match delivery {
+            Delivery::Event(event) => format!("{}:{}", event.session, event.seq),
+            Delivery::Notice(notice) => format!("{:?} {}", notice.change, notice.session),
+            Delivery::Passing(passing) => {
+                let text = passing.event.data().text("delta").unwrap_or_default().into_owned();
+                format!("{} {text}", passing.event.event_type())
+            }
+            Delivery::Reset(reset) => format!("{reset:?}"),
+            Delivery::Lagged => "Lagged".to_owned(),
+            other => format!("{other:?}"),
+        })
+        .collect()
+}
