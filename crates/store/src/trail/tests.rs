@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a failing test should stop")]
+
 use super::*;
 
 fn step(rowid: i64, session: &str) -> Step {
