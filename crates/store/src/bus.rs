@@ -262,6 +262,10 @@ impl Slot {
         self.trouble = Some(Arc::clone(cause));
     }
 
+    pub(crate) fn trouble_is_over(&mut self) {
+        self.trouble = None;
+    }
+
     fn push(&mut self, weight: usize, queued: Queued) {
         if self.lagged {
             return;

@@ -195,6 +195,7 @@ impl State {
         if std::mem::take(&mut self.stale) {
             self.refresh(view).inspect_err(|_| self.stale = true)?;
         }
+        self.slots.values_mut().for_each(Slot::trouble_is_over);
         let explained = self.trail.next() != self.seen;
         self.seen = self.trail.next();
         self.compare(view, changed, explained)
@@ -372,3 +373,6 @@ fn appended(head: &LogHead<'_>, farewell: Option<&str>) -> Appended {
         told: true,
     }
 }
+
+#[cfg(test)]
+mod tests;

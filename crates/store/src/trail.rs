@@ -210,6 +210,11 @@ impl Trail {
         Some(Place { events, notices: self.first_notice + notices as u64 })
     }
 
+    /// Before everything that is remembered.
+    pub(crate) fn start(&self) -> Place {
+        Place { events: self.first, notices: self.first_notice }
+    }
+
     /// Where a living event stands that is older than everything remembered. A notice counts as later, unless the event's
     /// row was given out after it.
     pub(crate) fn place_of_older(&self, rowid: i64) -> Place {

@@ -59,6 +59,8 @@ fn record(state: &State, view: &dyn Snapshot, slot: &mut Slot, start: Start) -> 
         Start::Reset(reason) => return reset(Some(reason)),
         Start::After(Position::Session(_)) => return reset(Some(Reset::Malformed)),
         Start::Beginning => {
+            // A log that is being erased tells of sessions that are gone; its end waits as a notice.
+            missed(state, state.trail.start(), slot, |session| Ok(view.log_end(Some(session), None)?.is_some()))?;
             end.into_iter().for_each(|end| slot.read(end));
             return Ok(Begun { cursor: None, position: None, reset: None });
         }
@@ -75,7 +77,7 @@ fn record(state: &State, view: &dyn Snapshot, slot: &mut Slot, start: Start) -> 
         Living::Start => None,
         Living::Lost => return reset(Some(Reset::Unknown)),
     };
-    missed(state, place, slot);
+    missed(state, place, slot, |_| Ok(true))?;
     if let Some(end) = end.filter(|end| cursor.as_ref().is_none_or(|cursor| cursor.rowid < end.rowid)) {
         slot.read(end);
     }
@@ -83,9 +85,12 @@ fn record(state: &State, view: &dyn Snapshot, slot: &mut Slot, start: Start) -> 
 }
 
 /// The notices after a place, each behind the events that came before it.
-fn missed(state: &State, place: Place, slot: &mut Slot) {
+fn missed(state: &State, place: Place, slot: &mut Slot, mut of: impl FnMut(&str) -> Result<bool, Error>) -> Result<(), Error> {
     let mut at = place.events;
     for (before, step) in state.trail.notices_after(place) {
+        if !of(&step.session)? {
+            continue;
+        }
         if *before > at
             && let Some(event) = before.checked_sub(1).and_then(|number| state.trail.event(number))
         {
@@ -94,6 +99,7 @@ fn missed(state: &State, place: Place, slot: &mut Slot) {
         }
         slot.notice(Arc::new(notice_of(step, change(step))));
     }
+    Ok(())
 }
 
 fn change(step: &Step) -> Change {
@@ -114,18 +120,19 @@ fn one_session(state: &State, view: &dyn Snapshot, slot: &mut Slot, session: &st
         Start::Beginning => -1,
         Start::After(Position::Session(seq)) => seq,
     };
+    if let Some(step) = state.trail.last_notice(session).filter(|_| state.trail.is_deleted(session)) {
+        // What is left of its log is being erased. Who had some of it has missed the end of the session; -1 is where one
+        // is after that.
+        if seq >= 0 {
+            slot.notice(Arc::new(notice_of(step, Change::Deleted)));
+        }
+        return Ok(Begun { cursor: end, position: Some(Position::Session(seq)), reset: None });
+    }
     let cursor = match view.log_head(Some(session), seq)? {
         Some(head) => Some(mark(&head)),
         None if seq == -1 => None,
-        None => match (&end, state.trail.last_notice(session).filter(|_| state.trail.is_deleted(session))) {
-            // It has missed the end of the session, and nothing else.
-            (None, Some(step)) => {
-                slot.notice(Arc::new(notice_of(step, Change::Deleted)));
-                return Ok(Begun { cursor: None, position: Some(Position::Session(seq)), reset: None });
-            }
-            (Some(end), _) if end.seq < seq => return reset(Some(Reset::Ahead)),
-            _ => return reset(Some(Reset::Unknown)),
-        },
+        None if end.as_ref().is_some_and(|end| end.seq < seq) => return reset(Some(Reset::Ahead)),
+        None => return reset(Some(Reset::Unknown)),
     };
     end.into_iter().for_each(|end| slot.read(end));
     Ok(Begun { cursor, position: Some(Position::Session(seq)), reset: None })

@@ -88,6 +88,11 @@ fn our_own_deletion_is_told_once() {
     store.poll().unwrap();
     assert_eq!(drain(&mut live), [], "told once");
     assert_eq!(told(&drain(&mut slow_one)), ["Deleted ses_2"], "what is left of a log that is being erased is not told");
+    let of_it = |position: &str| told(&drain(&mut store.catch_up(Interest::session("ses_2"), Start::resume(position)).unwrap()));
+    assert_eq!(of_it("1"), ["Deleted ses_2"]);
+    assert_eq!(of_it("-1"), Vec::<String>::new(), "that is where one is after a deletion");
+    let mut beginner = store.catch_up(Interest::all(), Start::Beginning).unwrap();
+    assert_eq!(told(&drain(&mut beginner)), ["ses_1:0", "ses_2:2", "Deleted ses_2"], "whoever hears of it hears of its end");
     erase_raw(&db, "ses_2");
     store.poll().unwrap();
     assert_eq!(drain(&mut live), [], "told once");
@@ -98,7 +103,7 @@ fn our_own_deletion_is_told_once() {
     // The session comes again, on the same rows.
     write(&store, "ses_2", vec![created("ses_2")]);
     append(&store, "ses_2");
-    for subscription in [&mut live, &mut slow, &mut slow_one] {
+    for subscription in [&mut live, &mut slow, &mut slow_one, &mut beginner] {
         assert_eq!(told(&drain(subscription)), ["ses_2:0", "ses_2:1"]);
     }
     assert_eq!(resumed(&store, &after), ["ses_2:0", "ses_2:1"]);

@@ -5,7 +5,7 @@ use super::support::{
     logged, project, raw, told, write,
 };
 use annalist_store::bus::Interest;
-use annalist_store::{Delivery, Start};
+use annalist_store::{Delivery, Error, Start};
 
 #[test]
 fn events_of_both_come_in_the_order_of_the_log() {
@@ -217,4 +217,29 @@ fn a_file_without_a_log_has_nothing_to_tell() {
     store.poll().unwrap();
     assert_eq!(told(&drain(&mut all)), ["message.part.delta x"]);
     assert_eq!(told(&drain(&mut one)), ["Unknown", "message.part.delta x"]);
+}
+
+#[test]
+fn when_nothing_can_be_noticed_one_is_told_and_misses_nothing() {
+    let room = Room::new();
+    let (path, store) = room.store();
+    let db = raw(&path);
+    let mut all = store.subscribe(Interest::all()).unwrap();
+    let mut one = store.subscribe(Interest::session("ses_1")).unwrap();
+    append(&store, "ses_2");
+    append_raw(&db, "ses_1");
+    // Not what anybody does; it stands for a disk that does not answer.
+    db.execute_batch("PRAGMA foreign_keys = OFF; ALTER TABLE event RENAME TO hidden").unwrap();
+    assert!(store.poll().is_err());
+    // What waits in the log cannot be read either; who waits for more is told why nothing comes.
+    assert!(all.try_next().is_err());
+    match one.wait() {
+        Err(Error::Watching { cause }) => assert!(cause.contains("event"), "{cause}"),
+        other => panic!("{other:?}"),
+    }
+    db.execute_batch("ALTER TABLE hidden RENAME TO event").unwrap();
+    append_raw(&db, "ses_1");
+    store.poll().unwrap();
+    assert_eq!(told(&drain(&mut all)), ["ses_2:0", "ses_1:0", "ses_1:1"]);
+    assert_eq!(told(&drain(&mut one)), ["ses_1:0", "ses_1:1"]);
 }
