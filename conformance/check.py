@@ -9,7 +9,7 @@ import argparse, json, os, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "oracle"))
-import oracle
+import compaction, oracle
 
 FIXTURE = os.path.join(HERE, "fixtures", "opencode-small.db")
 FAILED = []
@@ -126,5 +126,7 @@ if __name__ == "__main__":
     with oracle.Reference(start=False, root=tempfile.mkdtemp(prefix="check-")) as ref:
         documents = exports(binary, ref)
         opened(binary, ref, again(binary, ref, documents))
+    fine, found = compaction.check()
+    check("(e) a compacted log, replayed by the reference, gives the same rows", fine, found)
     print(f"{len(FAILED)} checks failed" if FAILED else "all checks passed")
     sys.exit(1 if FAILED else 0)

@@ -18,6 +18,7 @@ pub mod row;
 pub mod session;
 pub mod sqlite;
 pub mod transcript;
+pub mod upkeep;
 
 mod filter_compacted;
 mod latest;

@@ -4,6 +4,7 @@
 //! waiting, gives each job a savepoint of its own inside one transaction, and commits once. A job that fails or panics is
 //! undone alone. Nobody hears of success before the commit.
 
+use super::supersede::Cache;
 use super::view::View;
 use super::{File, Options, error, open};
 use crate::backend::{Durability, Job, Settle};
@@ -41,7 +42,10 @@ impl Writer {
         let path = file.path.clone();
         let thread = std::thread::Builder::new()
             .name("annalist-writer".to_owned())
-            .spawn(move || Thread { db, file, patience: options.patience, synchronous: None }.run(&jobs))
+            .spawn(move || {
+                let superseded = options.empty_superseded.then(Cache::default);
+                Thread { db, file, patience: options.patience, synchronous: None, superseded }.run(&jobs);
+            })
             .map_err(|source| Error::Io { file: path, source })?;
         Ok(Writer { queue: Some(queue), thread: Some(thread) })
     }
@@ -75,6 +79,8 @@ struct Thread {
     patience: Duration,
     /// What `PRAGMA synchronous` was last set to.
     synchronous: Option<Durability>,
+    /// Where the snapshots stand that the next appends supersede.
+    superseded: Option<Cache>,
 }
 
 /// What became of a job inside the open transaction.
@@ -109,6 +115,9 @@ impl Thread {
         let mut done: Vec<Outcome> = Vec::new();
         for item in waiting.by_ref() {
             let result = self.one(item.job);
+            if let Some(cache) = &mut self.superseded {
+                cache.job_done(result.is_ok());
+            }
             done.push((item.settle, result));
             if self.db.is_autocommit() {
                 // A failure such as a full disk makes SQLite undo the whole transaction: the neighbours' work is gone too.
@@ -122,7 +131,10 @@ impl Thread {
                 break;
             }
         }
-        self.end(&mut done);
+        let committed = self.end(&mut done);
+        if let Some(cache) = &mut self.superseded {
+            cache.group_done(committed);
+        }
         for (settle, result) in done {
             settle(result);
         }
@@ -177,7 +189,7 @@ impl Thread {
     fn one(&mut self, job: Job) -> Result<(), Error> {
         let failed = |e: rusqlite::Error| error(&self.file.path, &e);
         self.db.execute_batch("SAVEPOINT job").map_err(failed)?;
-        let mut view = View::new(&self.db, &self.file);
+        let mut view = View::emptying(&self.db, &self.file, self.superseded.as_mut());
         let result = catch_unwind(AssertUnwindSafe(|| job(&mut view)))
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
@@ -193,21 +205,23 @@ impl Thread {
         result
     }
 
-    /// Commits, unless nothing is worth it. A failed commit fails every job that had succeeded.
-    fn end(&mut self, done: &mut [Outcome]) {
+    /// Commits, unless nothing is worth it; says whether it did. A failed commit fails every job that had succeeded.
+    fn end(&mut self, done: &mut [Outcome]) -> bool {
         if self.db.is_autocommit() {
-            return;
+            return false;
         }
         if done.iter().all(|(_, result)| result.is_err()) {
             self.undo();
-            return;
+            return false;
         }
         if let Err(failure) = self.db.execute_batch("COMMIT") {
             for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
                 *result = Err(error(&self.file.path, &failure));
             }
             self.undo();
+            return false;
         }
+        true
     }
 
     fn undo(&mut self) {
