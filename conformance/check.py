@@ -9,8 +9,7 @@ import argparse, json, os, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "oracle"))
-import oracle
-import sharing
+import compaction, oracle, sharing
 
 FIXTURE = os.path.join(HERE, "fixtures", "opencode-small.db")
 FAILED = []
@@ -131,5 +130,7 @@ if __name__ == "__main__":
         opened(binary, ref, again(binary, ref, documents))
     # (e) Both write one file at the same time.
     sharing.sharing(check, os.path.abspath(a.firehose))
+    fine, found = compaction.check()
+    check("(f) a compacted log, replayed by the reference, gives the same rows", fine, found)
     print(f"{len(FAILED)} checks failed" if FAILED else "all checks passed")
     sys.exit(1 if FAILED else 0)

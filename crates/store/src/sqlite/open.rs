@@ -23,12 +23,15 @@ pub(super) const READER_WAIT_MS: u64 = 5_000;
 pub struct Options {
     /// How long a write is ready to wait for a lock that another process holds, from the moment it was queued.
     pub patience: Duration,
+    /// Whether an append empties the snapshots that it supersedes, so that the log stays bounded (design G4). Without it the
+    /// log keeps everything until `upkeep::compact`, as OpenCode's own log does.
+    pub empty_superseded: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         // OpenCode's longest seen hold is well below; who waits longer wants to be told.
-        Options { patience: Duration::from_secs(12) }
+        Options { patience: Duration::from_secs(12), empty_superseded: true }
     }
 }
 
@@ -197,29 +200,47 @@ fn common(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Makes a new file so that it is never seen half made: built under another name, then linked into place. Of several
-/// processes that do this at the same moment one wins and the others find its file.
+/// Makes a new file.
 fn make(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    private_folder(folder).map_err(|source| Error::Io { file: folder.to_owned(), source })?;
+    let made = drafted(path, |draft| {
+        let mut db = Connection::open(draft).map_err(|e| error(path, &e))?;
+        fill(&mut db).map_err(|e| error(path, &e))?;
+        db.close().map_err(|(_, e)| error(path, &e))?;
+        Ok(((), true))
+    });
+    match made {
+        // Of several processes that do this at the same moment one wins and the others find its file.
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Makes a file so that it is never seen half made: built by `build` under another name, then, if that says so, linked into
+/// place. [`Error::Io`] with `AlreadyExists` if there is one by then.
+pub(super) fn drafted<T>(path: &Path, build: impl FnOnce(&Path) -> Result<(T, bool), Error>) -> Result<T, Error> {
     let io_error = |file: &Path| {
         let file = file.to_owned();
         move |source| Error::Io { file, source }
     };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    private_folder(folder).map_err(io_error(folder))?;
     // Threads of one process make files in the same millisecond too.
     let draft = with_suffix(path, &format!("-new-{}-{:016x}", std::process::id(), rand::random::<u64>()));
     let made = (|| {
         // The draft's name means nothing to anybody: errors name the file that was asked for.
         private_file(&draft, fs::OpenOptions::new().write(true).create_new(true)).map_err(io_error(path))?;
-        let mut db = Connection::open(&draft).map_err(|e| error(path, &e))?;
-        fill(&mut db).map_err(|e| error(path, &e))?;
-        db.close().map_err(|(_, e)| error(path, &e))?;
-        match fs::hard_link(&draft, path) {
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            // A file system without links: rename, which cannot be told from a winner's file in between, is the next best.
-            Err(_) if !path.exists() => fs::rename(&draft, path).map_err(io_error(path)),
-            other => other.map_err(io_error(path)),
+        let (built, wanted) = build(&draft)?;
+        if !wanted {
+            return Ok(built);
         }
+        match fs::hard_link(&draft, path) {
+            // A file system without links: rename, which cannot be told from a winner's file in between, is the next best.
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists && !path.exists() => {
+                fs::rename(&draft, path).map_err(io_error(path))?
+            }
+            other => other.map_err(io_error(path))?,
+        }
+        Ok(built)
     })();
     for suffix in ["", "-wal", "-shm"] {
         // What is not there any more is what is wanted.
@@ -239,6 +260,17 @@ fn fill(db: &mut Connection) -> rusqlite::Result<()> {
     }
     tx.commit()?;
     db.pragma_update(None, "journal_mode", "WAL")
+}
+
+/// Gives a private database the tables, for replaying a log into it.
+pub(super) fn scratch(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update(None, "journal_mode", "MEMORY")?;
+    db.pragma_update(None, "synchronous", "OFF")?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    // Above this it goes on in an unnamed temporary file.
+    db.pragma_update(None, "cache_size", -32_000)?;
+    db.set_prepared_statement_cache_capacity(64);
+    db.execute_batch(SCHEMA)
 }
 
 /// Transcripts and credentials are nobody else's business (design G7); SQLite gives -wal and -shm the file's own mode.

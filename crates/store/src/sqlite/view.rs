@@ -1,5 +1,6 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
+use super::supersede::{Cache, Step};
 use super::{File, erase, error, log, project, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::backend::{Flow, Snapshot, Transaction};
@@ -25,11 +26,18 @@ pub(super) struct View<'c> {
     /// What was appended, in order, for those who listen.
     appended: Vec<Appended>,
     told: bool,
+    /// Finds what an append supersedes; nothing if superseded events are to stay.
+    superseded: Option<&'c mut Cache>,
 }
 
 impl<'c> View<'c> {
     pub(super) fn new(db: &'c Connection, file: &'c File) -> Self {
-        View { db, file, spoilt: false, last: None, appended: Vec::new(), told: true }
+        View { db, file, spoilt: false, last: None, appended: Vec::new(), told: true, superseded: None }
+    }
+
+    /// A view whose appends empty what they supersede.
+    pub(super) fn emptying(db: &'c Connection, file: &'c File, superseded: Option<&'c mut Cache>) -> Self {
+        View { superseded, ..View::new(db, file) }
     }
 
     /// Whether this view's writes must not be kept.
@@ -199,7 +207,15 @@ impl Transaction for View<'_> {
             .map_err(|e| Error::Invalid { what: format!("event {}", event.kind), problem: e.to_string() })?;
         // Until it is done it may have failed halfway; that an earlier one did is not forgotten over it.
         let before = std::mem::replace(&mut self.spoilt, true);
+        let failed = |e: rusqlite::Error| error(&self.file.path, &e);
+        if let Some(cache) = &mut self.superseded {
+            cache.catch_up(self.db, session, last).map_err(failed)?;
+        }
         let recorded = self.record(session, seq, &event, &data)?;
+        if let Some(cache) = &mut self.superseded {
+            let step = Step::of(session, &event.kind, &data);
+            cache.appended(self.db, session, (seq, &event.id), step).map_err(failed)?;
+        }
         self.spoilt = before;
         match &mut self.last {
             Some((log, last)) if log == session => *last = seq,

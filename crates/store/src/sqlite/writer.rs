@@ -7,6 +7,7 @@
 use super::checkpoint::{Bounds, Log};
 use super::pace::{Machine, Pace, World};
 use super::side::Side;
+use super::supersede::Cache;
 use super::view::View;
 use super::watcher::{data_version, one_view};
 use super::{File, Options, error, open};
@@ -68,8 +69,20 @@ impl Writer {
             .name("annalist-writer".to_owned())
             .spawn(move || {
                 let pace = Pace::default();
-                let thread =
-                    Thread { db, file, patience, synchronous: None, pace, world, log, listener, version: None, foreign: true };
+                let superseded = options.empty_superseded.then(Cache::default);
+                let thread = Thread {
+                    db,
+                    file,
+                    patience,
+                    synchronous: None,
+                    pace,
+                    world,
+                    log,
+                    listener,
+                    version: None,
+                    foreign: true,
+                    superseded,
+                };
                 thread.run(&jobs);
             })
             .map_err(|source| Error::Io { file: path, source })?;
@@ -114,6 +127,8 @@ struct Thread {
     version: Option<i64>,
     /// Somebody else may have committed since the listener last heard of a commit.
     foreign: bool,
+    /// Where the snapshots stand that the next appends supersede.
+    superseded: Option<Cache>,
 }
 
 /// What became of a job inside the open transaction.
@@ -151,6 +166,9 @@ impl Thread {
         let mut appended: Vec<Appended> = Vec::new();
         for item in waiting.by_ref() {
             let result = self.one(item.job).map(|events| appended.extend(events));
+            if let Some(cache) = &mut self.superseded {
+                cache.job_done(result.is_ok());
+            }
             done.push((item.settle, result));
             if self.db.is_autocommit() {
                 // A failure such as a full disk makes SQLite undo the whole transaction: the neighbours' work is gone too.
@@ -164,8 +182,11 @@ impl Thread {
                 break;
             }
         }
-        self.end(&mut done, appended);
+        let committed = self.end(&mut done, appended);
         self.pace.released(&*self.world);
+        if let Some(cache) = &mut self.superseded {
+            cache.group_done(committed);
+        }
         for (settle, result) in done {
             settle(result);
         }
@@ -227,7 +248,7 @@ impl Thread {
     fn one(&mut self, job: Job) -> Result<Vec<Appended>, Error> {
         let failed = |e: rusqlite::Error| error(&self.file.path, &e);
         self.db.execute_batch("SAVEPOINT job").map_err(failed)?;
-        let mut view = View::new(&self.db, &self.file);
+        let mut view = View::emptying(&self.db, &self.file, self.superseded.as_mut());
         let result = catch_unwind(AssertUnwindSafe(|| job(&mut view)))
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
@@ -243,14 +264,14 @@ impl Thread {
         result
     }
 
-    /// Commits, unless nothing is worth it. A failed commit fails every job that had succeeded.
-    fn end(&mut self, done: &mut [Outcome], appended: Vec<Appended>) {
+    /// Commits, unless nothing is worth it; says whether it did. A failed commit fails every job that had succeeded.
+    fn end(&mut self, done: &mut [Outcome], appended: Vec<Appended>) -> bool {
         if self.db.is_autocommit() {
-            return;
+            return false;
         }
         if done.iter().all(|(_, result)| result.is_err()) {
             self.undo();
-            return;
+            return false;
         }
         let listener = Arc::clone(&self.listener);
         match listener.get().filter(|_| !appended.is_empty()) {
@@ -262,6 +283,8 @@ impl Thread {
                 listener.commit(&mut Group { thread: self, done }, appended, foreign);
             }
         }
+        // A failed commit has failed them all.
+        done.iter().any(|(_, result)| result.is_ok())
     }
 
     fn commit(&mut self, done: &mut [Outcome]) -> bool {

@@ -13,7 +13,8 @@ fn plain() -> NewEvent {
 fn an_append_waits_for_the_lock_as_long_as_it_was_told_to() {
     let room = Room::new();
     let (path, patient) = room.store("opencode.db");
-    let hasty = Store::open_with(&path, Create::Never, Options { patience: Duration::from_millis(30) }).unwrap();
+    let hasty =
+        Store::open_with(&path, Create::Never, Options { patience: Duration::from_millis(30), ..Options::default() }).unwrap();
     let lock = raw(&path);
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let waiting = patient.append("ses_1", Expect::Any, vec![plain()], Durability::Process);
@@ -34,7 +35,8 @@ fn each_queued_write_is_told_that_the_file_is_locked() {
     let room = Room::new();
     let (path, store) = room.store("opencode.db");
     drop(store);
-    let store = Store::open_with(&path, Create::Never, Options { patience: Duration::from_millis(20) }).unwrap();
+    let store =
+        Store::open_with(&path, Create::Never, Options { patience: Duration::from_millis(20), ..Options::default() }).unwrap();
     let lock = raw(&path);
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let waiting: Vec<_> = (0..100).map(|_| store.append("ses_1", Expect::Any, vec![plain()], Durability::Process)).collect();

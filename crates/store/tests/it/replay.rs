@@ -5,7 +5,7 @@ use super::support::{
     write,
 };
 use annalist_store::row::Cell;
-use annalist_store::{Create, Durability, Expect, NewEvent, Store};
+use annalist_store::{Create, Durability, Expect, NewEvent, Options, Store};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,9 @@ pub struct Replay {
 pub fn replayed(of: &Path) -> Replay {
     let room = Room::new();
     let again = room.path("again.db");
-    let store = Store::open(&again, Create::IfMissing).unwrap();
+    // The log itself is compared as well.
+    let options = Options { empty_superseded: false, ..Options::default() };
+    let store = Store::open_with(&again, Create::IfMissing, options).unwrap();
     let attach = format!(
         "ATTACH '{}' AS old; INSERT INTO project SELECT * FROM old.project;
          INSERT INTO project_directory SELECT * FROM old.project_directory; DETACH old;",

@@ -62,6 +62,11 @@ pub(super) fn project(context: &Context<'_>, kind: &str, data: &Object<'_>) -> R
     projector(context, data)
 }
 
+/// Which optional columns a session's info writes: see `supersede`. An error if the projector would refuse the info.
+pub(super) fn session_carries(kind: &str, info: &Object<'_>) -> Result<u32, Error> {
+    session_columns::carried(kind, info)
+}
+
 impl Context<'_> {
     /// Runs one statement.
     fn run(&self, sql: &str, params: impl Params) -> Result<usize, Error> {

@@ -85,6 +85,14 @@ pub(super) fn columns(kind: &str, info: &Object<'_>) -> Result<Vec<Column>, Erro
         .collect()
 }
 
+/// Which of the columns that absence keeps an info writes: a bit each, in the order of the table.
+pub(super) fn carried(kind: &str, info: &Object<'_>) -> Result<u32, Error> {
+    const { assert!(TABLE.len() <= 32) };
+    let columns = columns(kind, info)?;
+    let carried = columns.iter().enumerate().filter(|(_, c)| c.absent == Absent::Keeps && c.value.is_some());
+    Ok(carried.fold(0, |bits, (at, _)| bits | 1 << at))
+}
+
 /// The value at a path. `null` counts as absent, as it does for the reference's own encoder.
 fn lookup(info: &Object<'_>, path: &[&str]) -> Option<Json<'static>> {
     let (first, rest) = path.split_first()?;

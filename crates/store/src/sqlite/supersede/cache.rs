@@ -1,0 +1,270 @@
+//! Which snapshot an append supersedes, known without searching the log.
+//!
+//! The writer's thread remembers, for the sessions it writes, where the first and the last snapshot of each id stand. What it
+//! does not know it does not empty: a session met for the first time starts with nothing, so of each id one snapshot more
+//! stays than had to (`compact` finds those). All bounds below cost no more than that either.
+
+use super::step::Carries;
+use super::{NOBODY, Step, empty};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::{HashMap, HashSet};
+
+/// Sessions remembered. With the ids of each this is at most a few megabytes.
+const SESSIONS: usize = 128;
+/// Messages and parts remembered of each session: those being written now, and many more.
+const IDS: usize = 256;
+/// Snapshots of the session itself that nothing has covered yet.
+const UPDATES: usize = 32;
+/// Of another process's events at most this many, and this many bytes of them, are read while the write lock is held.
+const BEHIND: i64 = 256;
+const BEHIND_BYTES: i64 = 4 << 20;
+
+/// Where the snapshots of one message or part stand.
+struct Span {
+    /// The number of the first one since it was last removed, and of the newest, with its event's id.
+    first: i64,
+    last: i64,
+    event: String,
+    /// The message of a part.
+    message: Option<String>,
+    /// Nothing of it may be emptied.
+    never: bool,
+    used: u64,
+}
+
+struct Update {
+    seq: i64,
+    event: String,
+    carries: Carries,
+}
+
+/// What is known of one session's log.
+struct Known {
+    /// The newest event seen: its number (-1 before the first) and its id (empty if unknown).
+    seq: i64,
+    event: String,
+    messages: HashMap<String, Span>,
+    parts: HashMap<String, Span>,
+    updates: Vec<Update>,
+    /// A real part has the name that emptied events remove.
+    blocked: bool,
+    used: u64,
+}
+
+/// A superseded event.
+struct Superseded {
+    seq: i64,
+    event: String,
+    kind: &'static str,
+}
+
+/// The memory of one writer. It follows the transactions: what a job that fails has taught it is forgotten.
+#[derive(Default)]
+pub(in crate::sqlite) struct Cache {
+    sessions: HashMap<String, Known>,
+    tick: u64,
+    /// Sessions written by the running job, and by the jobs before it in the open transaction.
+    job: HashSet<String>,
+    group: HashSet<String>,
+}
+
+impl Cache {
+    /// Before an append: takes notice of what other processes wrote since. `last` is the log's newest number.
+    pub(in crate::sqlite) fn catch_up(&mut self, db: &Connection, session: &str, last: Option<i64>) -> rusqlite::Result<()> {
+        let last = last.unwrap_or(-1);
+        self.tick += 1;
+        let mut known = self.sessions.get_mut(session);
+        if let Some(known) = known.as_deref_mut().filter(|known| known.seq == last) {
+            known.used = self.tick;
+            return Ok(());
+        }
+        // What is learned now may be the job's own work.
+        self.job.insert(session.to_owned());
+        if let Some(known) = known {
+            known.used = self.tick;
+            if known.seq < last && known.follow(db, session, last)? {
+                return Ok(());
+            }
+        }
+        if self.sessions.len() >= SESSIONS {
+            drop_older_half(&mut self.sessions, |known| known.used);
+        }
+        self.sessions.insert(session.to_owned(), Known { used: self.tick, ..Known::new(db, session, last)? });
+        Ok(())
+    }
+
+    /// After an event was stored: empties what it superseded.
+    pub(in crate::sqlite) fn appended(
+        &mut self,
+        db: &Connection,
+        session: &str,
+        (seq, event): (i64, &str),
+        step: Step,
+    ) -> rusqlite::Result<()> {
+        let Some(known) = self.sessions.get_mut(session) else { return Ok(()) };
+        if !self.job.contains(session) {
+            self.job.insert(session.to_owned());
+        }
+        let superseded = known.take(seq, event, step);
+        if known.blocked {
+            return Ok(());
+        }
+        for old in superseded {
+            if !empty(db, session, old.seq, &old.event, old.kind)? {
+                // Not the log this was learned from.
+                self.sessions.remove(session);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The job ended; without `kept` its savepoint was rolled back.
+    pub(in crate::sqlite) fn job_done(&mut self, kept: bool) {
+        for session in self.job.drain() {
+            if kept {
+                self.group.insert(session);
+            } else {
+                self.sessions.remove(&session);
+            }
+        }
+    }
+
+    /// The transaction ended.
+    pub(in crate::sqlite) fn group_done(&mut self, committed: bool) {
+        for session in self.group.drain() {
+            if !committed {
+                self.sessions.remove(&session);
+            }
+        }
+    }
+}
+
+/// Makes room: drops the half that was not used for longest, so that the search for it is rare.
+fn drop_older_half<T>(map: &mut HashMap<String, T>, used: impl Fn(&T) -> u64) {
+    let mut ages: Vec<u64> = map.values().map(&used).collect();
+    let middle = ages.len() / 2;
+    let (_, median, _) = ages.select_nth_unstable(middle);
+    let median = *median;
+    map.retain(|_, value| used(value) >= median);
+}
+
+impl Known {
+    fn new(db: &Connection, session: &str, seq: i64) -> rusqlite::Result<Self> {
+        let blocked: Option<i64> = db
+            .prepare_cached("SELECT 1 FROM part WHERE id = ?1 AND session_id = ?2")?
+            .query_row(params![NOBODY, session], |row| row.get(0))
+            .optional()?;
+        Ok(Known {
+            seq,
+            event: event_at(db, session, seq)?.unwrap_or_default(),
+            messages: HashMap::new(),
+            parts: HashMap::new(),
+            updates: Vec::new(),
+            blocked: blocked.is_some(),
+            used: 0,
+        })
+    }
+
+    /// Reads what others appended; false if this is not the log that was known, or if there is too much to read now.
+    fn follow(&mut self, db: &Connection, session: &str, last: i64) -> rusqlite::Result<bool> {
+        if last - self.seq > BEHIND || (self.seq >= 0 && event_at(db, session, self.seq)?.as_deref() != Some(&*self.event)) {
+            return Ok(false);
+        }
+        let mut statement = db.prepare_cached(
+            "SELECT seq, id, type, octet_length(data), data FROM event WHERE aggregate_id = ?1 AND seq > ?2 ORDER BY seq",
+        )?;
+        let mut rows = statement.query(params![session, self.seq])?;
+        let mut bytes = 0;
+        while let Some(row) = rows.next()? {
+            bytes += row.get::<_, i64>(3)?;
+            if bytes > BEHIND_BYTES {
+                return Ok(false);
+            }
+            let (seq, event): (i64, String) = (row.get(0)?, row.get(1)?);
+            let data = super::super::value::bytes(row.get_ref(4)?);
+            let kind = super::super::value::text(row.get_ref(2)?);
+            // What others superseded stays: theirs is `compact`'s to empty.
+            self.take(seq, &event, Step::of_bytes(session, &kind, &data).unwrap_or(Step::Unknown));
+        }
+        Ok(self.seq == last)
+    }
+
+    /// Takes notice of one more event; gives what it superseded.
+    fn take(&mut self, seq: i64, event: &str, step: Step) -> Vec<Superseded> {
+        self.seq = seq;
+        event.clone_into(&mut self.event);
+        match step {
+            Step::Message { id } => snapshot(&mut self.messages, id, None, false, seq, event, "message.updated.1"),
+            Step::Part { id, message, finish } => {
+                self.blocked |= id == NOBODY;
+                snapshot(&mut self.parts, id, Some(message), finish, seq, event, "message.part.updated.1")
+            }
+            Step::MessageRemoved { id } => {
+                self.messages.remove(&id);
+                self.parts.retain(|_, part| part.message.as_ref() != Some(&id));
+                Vec::new()
+            }
+            Step::PartRemoved { id } => {
+                self.parts.remove(&id);
+                Vec::new()
+            }
+            Step::Session(carries) => self.updated(seq, event, carries),
+            Step::Boundary | Step::Unknown => {
+                self.messages.clear();
+                self.parts.clear();
+                self.updates.clear();
+                Vec::new()
+            }
+            Step::Nothing => Vec::new(),
+        }
+    }
+
+    fn updated(&mut self, seq: i64, event: &str, carries: Carries) -> Vec<Superseded> {
+        let (covered, mut kept): (Vec<_>, Vec<_>) = self.updates.drain(..).partition(|old| carries.covers(old.carries));
+        if kept.len() >= UPDATES {
+            kept.remove(0);
+        }
+        kept.push(Update { seq, event: event.to_owned(), carries });
+        self.updates = kept;
+        covered.into_iter().map(|old| Superseded { seq: old.seq, event: old.event, kind: "session.updated.1" }).collect()
+    }
+}
+
+fn event_at(db: &Connection, session: &str, seq: i64) -> rusqlite::Result<Option<String>> {
+    if seq < 0 {
+        return Ok(None);
+    }
+    let mut statement = db.prepare_cached("SELECT id FROM event WHERE aggregate_id = ?1 AND seq = ?2")?;
+    statement.query_row(params![session, seq], |row| row.get(0)).optional()
+}
+
+/// One more snapshot of an id; gives the newest before it, if that stands between two that stay.
+fn snapshot(
+    spans: &mut HashMap<String, Span>,
+    id: String,
+    message: Option<String>,
+    finish: bool,
+    seq: i64,
+    event: &str,
+    kind: &'static str,
+) -> Vec<Superseded> {
+    // An event's number is as good a clock as any.
+    let used = seq.unsigned_abs();
+    if let Some(span) = spans.get_mut(&id) {
+        // A part named under another message: the rows follow the first one, so nothing here is sure any more.
+        span.never |= finish || span.message != message;
+        span.used = used;
+        let old = Superseded {
+            seq: std::mem::replace(&mut span.last, seq),
+            event: std::mem::replace(&mut span.event, event.to_owned()),
+            kind,
+        };
+        return if old.seq == span.first || span.never { Vec::new() } else { vec![old] };
+    }
+    if spans.len() >= IDS {
+        drop_older_half(spans, |span| span.used);
+    }
+    spans.insert(id, Span { first: seq, last: seq, event: event.to_owned(), message, never: finish, used });
+    Vec::new()
+}
