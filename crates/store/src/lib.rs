@@ -33,7 +33,7 @@ pub use filter_compacted::filter_compacted;
 pub use folder::Folder;
 pub use latest::{Latest, latest};
 pub use pending::Pending;
-pub use sqlite::{Create, Options};
+pub use sqlite::{Create, Migrated, Options};
 pub use store::{Listing, Store};
 
 /// Its example must compile.

@@ -5,6 +5,7 @@
 
 mod columns;
 mod erase;
+mod migrations;
 mod open;
 mod project;
 mod read;
@@ -17,13 +18,14 @@ mod writer;
 
 use crate::backend::{Backend, Durability, Job, Settle, Snapshot};
 use crate::error::Error;
-use columns::Columns;
+use columns::{Columns, Fit};
 use readers::Readers;
 use rusqlite::ErrorCode;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use writer::Writer;
 
+pub use migrations::Migrated;
 pub use open::{Create, MINIMUM_SQLITE, Options};
 pub use project::projected;
 
@@ -57,6 +59,26 @@ impl Sqlite {
         Ok(Sqlite { readers: Readers::new(Arc::clone(&file), first), file, options, writer: Mutex::new(None) })
     }
 
+    /// Opens a file to write it: one that an older version of OpenCode made is brought up first, after a copy. What that did
+    /// is answered beside the store; nothing if there was nothing to do.
+    ///
+    /// # Errors
+    /// Those of [`Sqlite::open`]; [`Error::ReadOnly`] if another version's tables stand in the way; [`Error::NoRoom`],
+    /// [`Error::Full`] and [`Error::Busy`] if bringing it up was not possible: it is then as it was.
+    pub fn open_for_writing(path: &Path, create: Create, options: Options) -> Result<(Self, Option<Migrated>), Error> {
+        let store = Sqlite::open(path, create, options)?;
+        if !matches!(store.file.columns.fit(), Fit::Older(_)) {
+            store.writable()?;
+            return Ok((store, None));
+        }
+        // Its connection would see the old tables, and hold the log open.
+        drop(store);
+        let done = migrations::bring_up(path, options)?;
+        let store = Sqlite::open(path, Create::Never, options)?;
+        store.writable()?;
+        Ok((store, done))
+    }
+
     /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -86,10 +108,12 @@ impl Backend for Sqlite {
     }
 
     fn writable(&self) -> Result<(), Error> {
-        match self.file.columns.not_writable() {
-            None => Ok(()),
-            Some(reason) => Err(Error::ReadOnly { file: self.file.path.clone(), reason: reason.to_owned() }),
-        }
+        let reason = match self.file.columns.fit() {
+            Fit::Writable => return Ok(()),
+            Fit::Older(lacks) => format!("{lacks}, so an older version of OpenCode made it; opening it for writing brings it up"),
+            Fit::Foreign(reason) => reason.clone(),
+        };
+        Err(Error::ReadOnly { file: self.file.path.clone(), reason })
     }
 }
 

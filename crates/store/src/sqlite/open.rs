@@ -41,10 +41,10 @@ pub enum Create {
     IfMissing,
 }
 
-const SCHEMA: &str = include_str!("schema.sql");
+pub(super) const SCHEMA: &str = include_str!("schema.sql");
 
 /// The migrations whose result `schema.sql` is (reference-storage 4.3): with them recorded the reference runs none.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     "20260127222353_familiar_lady_ursula",
     "20260211171708_add_project_commands",
     "20260213144116_wakeful_the_professor",
@@ -232,7 +232,7 @@ fn fill(db: &mut Connection) -> rusqlite::Result<()> {
 }
 
 /// Transcripts and credentials are nobody else's business (design G7); SQLite gives -wal and -shm the file's own mode.
-fn private_file(path: &Path) -> io::Result<()> {
+pub(super) fn private_file(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
