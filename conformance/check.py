@@ -8,8 +8,9 @@ Installs the pinned reference (npm) if it is not there yet. Prints a line a chec
 import argparse, json, os, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "oracle"))
+sys.path[:0] = [HERE, os.path.join(HERE, "oracle")]
 import oracle
+import vintages
 
 FIXTURE = os.path.join(HERE, "fixtures", "opencode-small.db")
 FAILED = []
@@ -126,5 +127,6 @@ if __name__ == "__main__":
     with oracle.Reference(start=False, root=tempfile.mkdtemp(prefix="check-")) as ref:
         documents = exports(binary, ref)
         opened(binary, ref, again(binary, ref, documents))
+    vintages.all_of_them(binary, check)
     print(f"{len(FAILED)} checks failed" if FAILED else "all checks passed")
     sys.exit(1 if FAILED else 0)
