@@ -13,6 +13,7 @@ pub mod document;
 pub mod error;
 pub mod folder;
 pub mod hydrate;
+pub mod legacy;
 pub mod query;
 pub mod row;
 pub mod session;

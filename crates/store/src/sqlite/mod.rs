@@ -5,6 +5,7 @@
 
 mod columns;
 mod erase;
+mod legacy;
 mod migrations;
 mod open;
 mod project;
@@ -21,6 +22,7 @@ use crate::error::Error;
 use columns::{Columns, Fit};
 use readers::Readers;
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use writer::Writer;
@@ -130,13 +132,19 @@ pub(crate) fn error(path: &Path, source: &rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { file, detail },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { file, waited_ms: open::READER_WAIT_MS },
         Some(ErrorCode::DiskFull) => Error::Full { file },
+        // The index of the log could not be made as large as it must be, which takes 32 KB.
+        Some(ErrorCode::SystemIoFailure) if source.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) => {
+            Error::Full { file }
+        }
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { file, reason: "the file or its folder cannot be written".to_owned() },
         Some(ErrorCode::PermissionDenied) => Error::Io { file, source: std::io::ErrorKind::PermissionDenied.into() },
         Some(ErrorCode::CannotOpen) => {
             // SQLite says only that it could not; the operating system says why.
             let source = match std::fs::File::open(path) {
                 Err(source) => source,
-                Ok(_) => std::io::Error::other("cannot be opened together with its -wal and -shm files"),
+                Ok(_) => std::io::Error::other(
+                    "cannot be opened together with its -wal and -shm files; if its folder cannot be written, copy the file and its -wal to one that can, and open the copy",
+                ),
             };
             Error::Io { file, source }
         }

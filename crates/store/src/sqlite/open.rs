@@ -164,6 +164,10 @@ fn for_reading(db: &Connection) -> rusqlite::Result<()> {
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(|e| error(path, &e))?;
+    // SQLite falls back to reading, and even begins an "immediate" transaction then; only the first change would fail.
+    if db.is_readonly("main").map_err(|e| error(path, &e))? {
+        return Err(Error::ReadOnly { file: path.to_owned(), reason: "the file cannot be written".to_owned() });
+    }
     (|| {
         // The mode is the file's; the reference sets it at each start, so a file in another mode is only a file that no
         // OpenCode opened yet (a restored backup). Setting what is set takes no lock.

@@ -1,6 +1,6 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
-use super::{File, erase, error, project, read, spent, todo};
+use super::{File, erase, error, legacy, project, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::backend::{Flow, Snapshot, Transaction};
 use crate::error::Error;
@@ -147,6 +147,14 @@ impl Transaction for View<'_> {
 
     fn ensure_project(&mut self, folder: &Folder, now_ms: i64) -> Result<(), Error> {
         project::folder::ensure(self.db, folder, now_ms).map_err(self.failed())
+    }
+
+    fn put_project(&mut self, project: &crate::legacy::OldProject) -> Result<bool, Error> {
+        legacy::project(self.db, project).map_err(self.failed())
+    }
+
+    fn put_beside(&mut self, session: &str, beside: &crate::legacy::Beside) -> Result<(u64, bool), Error> {
+        legacy::beside(self.db, session, beside).map_err(self.failed())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Copies of fixtures, and ways to look at a file from outside of the store.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,11 +66,18 @@ pub(crate) fn lines(db: &Connection, sql: &str) -> Vec<String> {
     let columns = statement.column_count();
     let rows = statement
         .query_map([], |row| {
-            let values: Vec<String> = (0..columns).map(|at| format!("{:?}", row.get_ref(at).unwrap())).collect();
+            let values: Vec<String> = (0..columns).map(|at| shown(row.get_ref(at).unwrap())).collect();
             Ok(values.join("|"))
         })
         .unwrap();
     rows.map(|row| row.unwrap()).collect()
+}
+
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Text(bytes) => format!("'{}'", String::from_utf8_lossy(bytes)),
+        other => format!("{other:?}"),
+    }
 }
 
 pub(crate) fn number(db: &Connection, sql: &str) -> i64 {

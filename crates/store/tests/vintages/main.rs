@@ -10,6 +10,9 @@
 
 mod bring_up;
 mod common;
+mod damage;
+mod disk;
+mod legacy;
 mod processes;
 mod reading;
 mod shapes;
