@@ -89,8 +89,7 @@ impl Usage {
             Cell::Int(n) => n as f64,
             _ => 0.0,
         };
-        let cells =
-            [&row.tokens_input, &row.tokens_output, &row.tokens_reasoning, &row.tokens_cache_read, &row.tokens_cache_write];
+        let cells = [&row.tokens_input, &row.tokens_output, &row.tokens_reasoning, &row.tokens_cache_read, &row.tokens_cache_write];
         Usage { cost, tokens: cells.map(int) }
     }
 
@@ -232,7 +231,9 @@ impl<'r> Batches<'r> {
     fn run(&self, items: &Arc<[Item]>, from: usize, to: usize, durability: Durability, beside: bool) -> Result<Done, Error> {
         let (seed, items) = (Arc::clone(&self.seed), Arc::clone(items));
         self.store
-            .write(durability, move |tx| write(tx, &seed, items.get(from..to).unwrap_or_default(), from, beside.then_some(&seed.beside)))
+            .write(durability, move |tx| {
+                write(tx, &seed, items.get(from..to).unwrap_or_default(), from, beside.then_some(&seed.beside))
+            })
             .wait()
     }
 

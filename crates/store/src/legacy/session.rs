@@ -120,10 +120,8 @@ fn summary(info: &mut Object<'static>, tree: &Tree, session: &str) {
             return;
         };
         for name in ["additions", "deletions"] {
-            let sum: i64 = list
-                .iter()
-                .filter_map(|item| item.as_object()?.get(name)?.as_number()?.as_i64())
-                .fold(0, i64::saturating_add);
+            let sum: i64 =
+                list.iter().filter_map(|item| item.as_object()?.get(name)?.as_number()?.as_i64()).fold(0, i64::saturating_add);
             summary.set(name, sum);
         }
         summary.set("files", i64::try_from(list.len()).unwrap_or(i64::MAX));
@@ -142,7 +140,9 @@ fn beside(tree: &Tree, session: &str, time_ms: i64, report: &mut Report) -> Besi
                 for (position, item) in (0..).zip(list) {
                     match todo(&item) {
                         Some(todo) => beside.todos.push((position, todo)),
-                        None => report.skipped.push(tree.skipped(&file, &format!("entry {position} lacks content, status or priority"))),
+                        None => {
+                            report.skipped.push(tree.skipped(&file, &format!("entry {position} lacks content, status or priority")))
+                        }
                     }
                 }
             }

@@ -101,12 +101,16 @@ fn usage_comes_from_the_assistant_messages_and_a_broken_one_counts_nothing() {
     let db = place.raw();
     let session: String = db.query_row("SELECT id FROM session WHERE title = 'tools and todos'", [], |r| r.get(0)).unwrap();
     let sum = |path: &str| {
-        let sql = "SELECT sum(json_extract(data, ?2)) FROM message WHERE session_id = ?1 AND json_extract(data, '$.role') = 'assistant'";
+        let sql =
+            "SELECT sum(json_extract(data, ?2)) FROM message WHERE session_id = ?1 AND json_extract(data, '$.role') = 'assistant'";
         db.query_row(sql, [&session, path], |row| row.get::<_, f64>(0)).unwrap()
     };
-    let expected = [sum("$.cost"), sum("$.tokens.input"), sum("$.tokens.output"), sum("$.tokens.reasoning"), sum("$.tokens.cache.read")];
+    let expected =
+        [sum("$.cost"), sum("$.tokens.input"), sum("$.tokens.output"), sum("$.tokens.reasoning"), sum("$.tokens.cache.read")];
     assert!(expected.iter().all(|n| *n > 0.0), "the fixture counts something: {expected:?}");
-    for (id, data) in [("msg_broken", "{\"role\":\"assistant\",\"cost\":"), ("msg_words", r#"{"role":"assistant","cost":"much","tokens":7}"#)] {
+    for (id, data) in
+        [("msg_broken", "{\"role\":\"assistant\",\"cost\":"), ("msg_words", r#"{"role":"assistant","cost":"much","tokens":7}"#)]
+    {
         db.execute("INSERT INTO message VALUES (?1, ?2, 1, 1, ?3)", [id, &session, data]).unwrap();
     }
     db.execute("INSERT INTO message VALUES ('msg_bytes', ?1, 1, 1, CAST(x'ff7b' AS TEXT))", [&session]).unwrap();
@@ -115,7 +119,15 @@ fn usage_comes_from_the_assistant_messages_and_a_broken_one_counts_nothing() {
     assert_eq!(migrated.unwrap().usage_filled, 8 - 1, "the empty or unanswered sessions aside");
     let sql = "SELECT cost, tokens_input, tokens_output, tokens_reasoning, tokens_cache_read FROM session WHERE id = ?1";
     let found: [f64; 5] = db
-        .query_row(sql, [&session], |row| Ok([row.get(0)?, row.get::<_, i64>(1)? as f64, row.get::<_, i64>(2)? as f64, row.get::<_, i64>(3)? as f64, row.get::<_, i64>(4)? as f64]))
+        .query_row(sql, [&session], |row| {
+            Ok([
+                row.get(0)?,
+                row.get::<_, i64>(1)? as f64,
+                row.get::<_, i64>(2)? as f64,
+                row.get::<_, i64>(3)? as f64,
+                row.get::<_, i64>(4)? as f64,
+            ])
+        })
         .unwrap();
     assert_eq!(found, expected);
 }
@@ -126,7 +138,13 @@ fn a_log_that_replays_stays_and_another_goes_with_its_reason() {
     let db = place.raw();
     let title: String = db.query_row("SELECT id FROM session WHERE title = 'plain talk'", [], |r| r.get(0)).unwrap();
     let late: String = db.query_row("SELECT id FROM session WHERE title = 'put away'", [], |r| r.get(0)).unwrap();
-    let part: String = db.query_row("SELECT session_id FROM part WHERE session_id IN (SELECT id FROM session WHERE title = 'tools and todos')", [], |r| r.get(0)).unwrap();
+    let part: String = db
+        .query_row(
+            "SELECT session_id FROM part WHERE session_id IN (SELECT id FROM session WHERE title = 'tools and todos')",
+            [],
+            |r| r.get(0),
+        )
+        .unwrap();
     // A row that was written past the log, a log that starts late, a part that nobody logged.
     db.execute("UPDATE session SET title = 'renamed past the log' WHERE id = ?1", [&title]).unwrap();
     db.execute("DELETE FROM event WHERE aggregate_id = ?1 AND seq = 0", [&late]).unwrap();
@@ -171,7 +189,8 @@ fn what_is_written_after_it_goes_on_in_the_kept_log() {
         let last = store.read(|view| view.sequence(&id)).unwrap().unwrap();
         let data = format!(r#"{{"sessionID":"{id}","messageID":"msg_","partID":"prt_emptied"}}"#);
         let event = annalist_store::NewEvent::new("message.part.removed.1", data);
-        let recorded = store.append(&id, annalist_store::Expect::At(last), vec![event], annalist_store::Durability::Power).wait().unwrap();
+        let recorded =
+            store.append(&id, annalist_store::Expect::At(last), vec![event], annalist_store::Durability::Power).wait().unwrap();
         assert_eq!(recorded[0].seq, last + 1);
     }
 }
@@ -184,11 +203,19 @@ fn the_state_of_the_second_generation_is_reset_as_the_reference_does() {
         if db.table_exists(None, "workspace").unwrap() {
             let columns = if *version == "1.17.0" || *version == "both-ledgers" { ", time_used" } else { "" };
             let value = if columns.is_empty() { "" } else { ", 1" };
-            db.execute(&format!("INSERT INTO workspace (id, type, project_id{columns}) SELECT 'wrk_1', 't', id{value} FROM project LIMIT 1"), []).unwrap();
+            db.execute(
+                &format!(
+                    "INSERT INTO workspace (id, type, project_id{columns}) SELECT 'wrk_1', 't', id{value} FROM project LIMIT 1"
+                ),
+                [],
+            )
+            .unwrap();
             db.execute("UPDATE session SET workspace_id = 'wrk_1' WHERE id = (SELECT min(id) FROM session)", []).unwrap();
         }
         drop(open(&place));
-        for table in ["workspace", "session_message", "session_input", "session_context_epoch", "session WHERE workspace_id IS NOT NULL"] {
+        for table in
+            ["workspace", "session_message", "session_input", "session_context_epoch", "session WHERE workspace_id IS NOT NULL"]
+        {
             assert_eq!(number(&db, &format!("SELECT count(*) FROM {table}")), 0, "{version} {table}");
         }
     }

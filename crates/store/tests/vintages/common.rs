@@ -47,7 +47,10 @@ impl Place {
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        self.bytes().into_keys().collect()
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     /// A connection that has nothing to do with the store.
@@ -91,10 +94,15 @@ pub(crate) fn shape(db: &Connection) -> BTreeMap<String, Vec<String>> {
     let mut statement = db.prepare(tables).unwrap();
     let names: Vec<String> = statement.query_map([], |row| row.get(0)).unwrap().map(|n| n.unwrap()).collect();
     for table in names {
-        let mut columns =
-            lines(db, &format!("SELECT name, lower(type), \"notnull\", dflt_value IS NOT NULL, pk FROM pragma_table_info('{table}') WHERE pk = 0"));
+        let mut columns = lines(
+            db,
+            &format!(
+                "SELECT name, lower(type), \"notnull\", dflt_value IS NOT NULL, pk FROM pragma_table_info('{table}') WHERE pk = 0"
+            ),
+        );
         columns.extend(lines(db, &format!("SELECT name, pk FROM pragma_table_info('{table}') WHERE pk > 0")));
-        columns.extend(lines(db, &format!("SELECT \"from\", \"table\", \"to\", on_delete FROM pragma_foreign_key_list('{table}')")));
+        columns
+            .extend(lines(db, &format!("SELECT \"from\", \"table\", \"to\", on_delete FROM pragma_foreign_key_list('{table}')")));
         columns.sort();
         shape.insert(format!("table {table}"), columns);
     }

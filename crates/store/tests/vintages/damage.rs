@@ -28,7 +28,10 @@ fn files_that_are_no_database_are_refused_and_left() {
         fs::write(&place.file, &bytes).unwrap();
         untouched(&place, what, |opened| {
             let error = opened.err().unwrap();
-            assert!(matches!(error, Error::NotADatabase { .. } | Error::EmptyFile { .. } | Error::Damaged { .. }), "{what}: {error:?}");
+            assert!(
+                matches!(error, Error::NotADatabase { .. } | Error::EmptyFile { .. } | Error::Damaged { .. }),
+                "{what}: {error:?}"
+            );
         });
     }
 }
@@ -85,7 +88,8 @@ fn a_damaged_page_costs_what_is_on_it() {
 
 #[test]
 fn a_damaged_older_file_is_not_brought_up_halfway() {
-    let (place, _) = with_noise("1.2.1", "SELECT session_id, data FROM message WHERE length(data) > 200 ORDER BY rowid DESC LIMIT 1");
+    let (place, _) =
+        with_noise("1.2.1", "SELECT session_id, data FROM message WHERE length(data) > 200 ORDER BY rowid DESC LIMIT 1");
     let before = place.bytes();
     assert!(Store::open(&place.file, Create::Never).unwrap().sessions(&SessionFilter::default()).is_ok());
     let error = Store::open_for_writing(&place.file, Create::Never, Options::default()).err().unwrap();
@@ -138,7 +142,10 @@ fn a_log_cut_short_gives_every_whole_commit() {
     let place = Place::of(&source.file);
     fs::write(place.file.with_file_name("opencode.db-wal"), &bytes[..ends[2] + 1_000]).unwrap();
     let store = Store::open(&place.file, Create::Never).unwrap();
-    let id = store.sessions(&SessionFilter { limit: Some(1), ..SessionFilter::default() }).unwrap().sessions[0].id().unwrap().into_owned();
+    let id = store.sessions(&SessionFilter { limit: Some(1), ..SessionFilter::default() }).unwrap().sessions[0]
+        .id()
+        .unwrap()
+        .into_owned();
     let last = store.read(|view| view.sequence(&id)).unwrap().unwrap();
     let data = format!(r#"{{"sessionID":"{id}","messageID":"msg_","partID":"prt_emptied"}}"#);
     let event = annalist_store::NewEvent::new("message.part.removed.1", data);

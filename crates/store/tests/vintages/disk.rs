@@ -45,7 +45,7 @@ fn child(test: &str, setup: &str, folder: &Path) {
         }
     };
     let done = command
-        .arg(std::env::current_exe().unwrap())
+        .arg(program())
         .args(["--exact", &format!("disk::{test}"), "--nocapture"])
         .env("DIR", folder)
         .env(FOLDER, folder)
@@ -54,6 +54,35 @@ fn child(test: &str, setup: &str, folder: &Path) {
     let out = String::from_utf8_lossy(&done.stdout);
     let told = format!("{out}{}", String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success() && out.contains("the child is done"), "{told}");
+}
+
+fn program() -> PathBuf {
+    std::env::current_exe().unwrap()
+}
+
+/// Where nothing can be mounted: the folder and its files lose their write permission, and a child of root its rights.
+fn closed(test: &str, folder: &Path) {
+    let mode = |path: &Path, mode| fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+    for entry in fs::read_dir(folder).unwrap() {
+        mode(&entry.unwrap().path(), 0o444);
+    }
+    mode(folder, 0o555);
+    // The way to the program may be closed to others.
+    let elsewhere = tempfile::tempdir().unwrap();
+    mode(elsewhere.path(), 0o755);
+    let copy = elsewhere.path().join("tests");
+    fs::copy(program(), &copy).unwrap();
+    let mut command = if rustix::process::geteuid().is_root() {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy);
+        command
+    } else {
+        Command::new(&copy)
+    };
+    let done = command.args(["--exact", &format!("disk::{test}"), "--nocapture"]).env(FOLDER, folder).output().unwrap();
+    mode(folder, 0o755);
+    let told = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success() && told.contains("the child is done"), "{told}");
 }
 
 /// In the child: its folder. Nothing in the parent's own run of all tests.
@@ -73,7 +102,14 @@ fn create(store: &Store, session: &str) {
     let session = session.to_owned();
     store
         .write(Durability::Power, move |tx| {
-            let folder = annalist_store::Folder { project: "global".into(), worktree: "/".into(), directory: "/x".into(), path: "x".into(), git: false, previous: None };
+            let folder = annalist_store::Folder {
+                project: "global".into(),
+                worktree: "/".into(),
+                directory: "/x".into(),
+                path: "x".into(),
+                git: false,
+                previous: None,
+            };
             tx.ensure_project(&folder, 1)?;
             tx.append(&session, Expect::NoStream, created)
         })
@@ -127,7 +163,12 @@ fn child_fills_the_disk() {
     let newest = |store: &Store| store.read(|view| view.sequence("ses_1")).unwrap().unwrap();
     assert_eq!(newest(&store), acknowledged);
     let mut seen = 0;
-    store.stream("ses_1", |_| { seen += 1; annalist_store::Flow::Continue }).unwrap();
+    store
+        .stream("ses_1", |_| {
+            seen += 1;
+            annalist_store::Flow::Continue
+        })
+        .unwrap();
     assert_eq!(seen, acknowledged);
     let other = Store::open(&file, Create::Never).unwrap();
     assert_eq!(newest(&other), acknowledged);
@@ -221,22 +262,25 @@ fn a_folder_that_cannot_be_written_is_read_or_says_what_to_do() {
             fs::copy(&source.file, &file).unwrap();
         } else {
             let writer = source.raw();
-            writer.execute("UPDATE session SET title = 'only in the log', time_updated = 9000000000000 WHERE title = 'plain talk'", []).unwrap();
+            writer
+                .execute(
+                    "UPDATE session SET title = 'only in the log', time_updated = 9000000000000 WHERE title = 'plain talk'",
+                    [],
+                )
+                .unwrap();
             for suffix in ["", "-wal", "-shm"].iter().take(if case == "log" { 2 } else { 3 }) {
                 fs::copy(format!("{}{suffix}", source.file.display()), format!("{}{suffix}", file.display())).unwrap();
             }
         }
         fs::write(folder.path().join("case"), case).unwrap();
-        let before: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).map(|p| (p.clone(), fs::read(p).unwrap())).collect();
-        let permissions = fs::metadata(folder.path()).unwrap().permissions();
-        if way() == Way::Limit {
-            let mut closed = permissions.clone();
-            closed.set_readonly(true);
-            fs::set_permissions(folder.path(), closed).unwrap();
+        let before: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).map(|p| (p.clone(), fs::read(p).unwrap())).collect();
+        match way() {
+            Way::Mount(_) => child("child_cannot_write", setup, folder.path()),
+            Way::Limit => closed("child_cannot_write", folder.path()),
         }
-        child("child_cannot_write", setup, folder.path());
-        fs::set_permissions(folder.path(), permissions).unwrap();
-        let after: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).map(|p| (p.clone(), fs::read(p).unwrap())).collect();
+        let after: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).map(|p| (p.clone(), fs::read(p).unwrap())).collect();
         assert!(before == after, "{case}: nothing is left, nothing changed");
     }
 }

@@ -26,8 +26,11 @@ fn change(place: &Place, sql: &str) {
 #[test]
 fn a_newer_nullable_column_is_no_obstacle() {
     let place = Place::current();
-    change(&place, "ALTER TABLE session ADD COLUMN mood text; ALTER TABLE part ADD COLUMN n integer NOT NULL DEFAULT 3;
-                    INSERT INTO migration VALUES ('20990101000000_from_the_future', 1)");
+    change(
+        &place,
+        "ALTER TABLE session ADD COLUMN mood text; ALTER TABLE part ADD COLUMN n integer NOT NULL DEFAULT 3;
+                    INSERT INTO migration VALUES ('20990101000000_from_the_future', 1)",
+    );
     let (store, migrated) = open(&place);
     assert!(migrated.is_none());
     store.write(Durability::Power, |_| Ok(())).wait().unwrap();
@@ -37,11 +40,14 @@ fn a_newer_nullable_column_is_no_obstacle() {
 fn a_newer_column_that_demands_a_value_makes_it_read_only() {
     let place = Place::current();
     // SQLite adds no such column to a table with rows; a migration makes the table anew.
-    change(&place, "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON;
+    change(
+        &place,
+        "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON;
         ALTER TABLE todo RENAME TO old;
         CREATE TABLE todo (session_id text NOT NULL, content text NOT NULL, status text NOT NULL, priority text NOT NULL,
             position integer NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, colour text NOT NULL);
-        INSERT INTO todo SELECT *, 'red' FROM old; DROP TABLE old;");
+        INSERT INTO todo SELECT *, 'red' FROM old; DROP TABLE old;",
+    );
     refused(&place, "demands a column colour");
 }
 
@@ -75,15 +81,22 @@ fn a_ledger_that_says_more_than_the_tables_is_not_believed() {
 fn a_ledger_that_says_less_than_the_tables_is_completed() {
     // An empty new ledger beside the old one, over tables that were completed by hand (C34).
     let place = Place::current();
-    change(&place, "DELETE FROM migration;
+    change(
+        &place,
+        "DELETE FROM migration;
         CREATE TABLE __drizzle_migrations (id integer PRIMARY KEY, hash text NOT NULL, created_at numeric);
-        INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 1769552633000), ('', 1770830228000), ('', 1770993676000)");
+        INSERT INTO __drizzle_migrations (hash, created_at) VALUES ('', 1769552633000), ('', 1770830228000), ('', 1770993676000)",
+    );
     let sums = lines(&place.raw(), "SELECT id, cost, tokens_input FROM session ORDER BY id");
     let (_, migrated) = open(&place);
     let migrated = migrated.unwrap();
     assert_eq!(migrated.recorded.len(), 38);
     assert_eq!((migrated.tables.len(), migrated.columns.len(), migrated.usage_filled), (0, 0, 0));
-    assert_eq!(lines(&place.raw(), "SELECT id, cost, tokens_input FROM session ORDER BY id"), sums, "filled columns are not filled again");
+    assert_eq!(
+        lines(&place.raw(), "SELECT id, cost, tokens_input FROM session ORDER BY id"),
+        sums,
+        "filled columns are not filled again"
+    );
     // OpenCode runs what is not recorded, and that would empty the log: such a file is not written as it is.
     let place = Place::current();
     change(&place, "DELETE FROM migration WHERE id = '20260622202450_simplify_session_input'");
@@ -125,7 +138,10 @@ fn tables_of_the_same_name_and_another_shape_are_made_anew() {
 fn rows_that_fit_are_carried_into_a_table_made_anew() {
     let place = Place::vintage("1.17.0");
     let sql = "SELECT project_id, directory, type, time_created FROM project_directory";
-    change(&place, "INSERT INTO project_directory (project_id, directory, type, time_created) SELECT id, '/elsewhere', 'worktree', 5 FROM project LIMIT 1");
+    change(
+        &place,
+        "INSERT INTO project_directory (project_id, directory, type, time_created) SELECT id, '/elsewhere', 'worktree', 5 FROM project LIMIT 1",
+    );
     let rows = lines(&place.raw(), sql);
     let (_, migrated) = open(&place);
     assert!(migrated.unwrap().rebuilt.contains(&("project_directory".to_owned(), 0)));
@@ -162,9 +178,12 @@ fn an_organisation_and_an_icon_come_along() {
 #[test]
 fn paths_of_windows_are_respelled_and_others_are_not() {
     let place = Place::vintage("1.14.34");
-    change(&place, r#"UPDATE project SET worktree = 'D:\Work\App', sandboxes = '["D:\\Work\\Two"]';
+    change(
+        &place,
+        r#"UPDATE project SET worktree = 'D:\Work\App', sandboxes = '["D:\\Work\\Two"]';
         UPDATE session SET directory = 'D:\Work\App\sub', path = 'sub\deep' WHERE id = (SELECT min(id) FROM session);
-        UPDATE session SET directory = '/odd\name', path = 'odd\name' WHERE id = (SELECT max(id) FROM session)"#);
+        UPDATE session SET directory = '/odd\name', path = 'odd\name' WHERE id = (SELECT max(id) FROM session)"#,
+    );
     drop(open(&place));
     let db = place.raw();
     assert_eq!(number(&db, r#"SELECT count(*) FROM project WHERE worktree = 'D:/Work/App' AND sandboxes = '["D:/Work/Two"]'"#), 1);

@@ -48,10 +48,7 @@ pub(super) fn fill(db: &Connection, ledger: &Ledger, done: &mut Migrated) -> rus
         db.execute("UPDATE project SET icon_url_override = icon_url WHERE icon_url IS NOT NULL", [])?;
     }
     if added("account_state.active_org_id") && has_column(db, "account", "selected_org_id")? {
-        db.execute(
-            "UPDATE account_state SET active_org_id = a.selected_org_id FROM account a WHERE a.id = active_account_id",
-            [],
-        )?;
+        db.execute("UPDATE account_state SET active_org_id = a.selected_org_id FROM account a WHERE a.id = active_account_id", [])?;
     }
     if USAGE.iter().any(|(column, _)| added(&format!("session.{column}"))) {
         done.usage_filled = usage(db)?;
@@ -66,8 +63,7 @@ pub(super) fn fill(db: &Connection, ledger: &Ledger, done: &mut Migrated) -> rus
 /// message that is no JSON counts nothing, where the reference's migration fails.
 fn usage(db: &Connection) -> rusqlite::Result<u64> {
     let names: Vec<&str> = USAGE.iter().map(|(column, _)| *column).collect();
-    let sums: Vec<String> =
-        USAGE.iter().map(|(column, path)| format!("coalesce(sum(data ->> '{path}'), 0) AS {column}")).collect();
+    let sums: Vec<String> = USAGE.iter().map(|(column, path)| format!("coalesce(sum(data ->> '{path}'), 0) AS {column}")).collect();
     let assignments: Vec<String> = names.iter().map(|column| format!("{column} = u.{column}")).collect();
     // Materialized, so that no JSON function ever sees a row that is none.
     let sql = format!(
@@ -95,10 +91,7 @@ fn paths(db: &Connection) -> rusqlite::Result<()> {
         [("project", "worktree", "worktree"), ("session", "path", "directory"), ("session", "directory", "directory")];
     for (table, column, of) in plain {
         db.execute(
-            &format!(
-                "UPDATE {table} SET {column} = replace({column}, ?1, '/') WHERE instr({column}, ?1) > 0 AND {}",
-                windows(of)
-            ),
+            &format!("UPDATE {table} SET {column} = replace({column}, ?1, '/') WHERE instr({column}, ?1) > 0 AND {}", windows(of)),
             params![r"\"],
         )?;
     }

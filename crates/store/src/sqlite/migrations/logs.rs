@@ -112,7 +112,9 @@ impl Scratch {
             let context = project::Context { db: &self.db, file: &self.file, session, at };
             match project::project(&context, kind, &data) {
                 Ok(()) => {}
-                Err(Error::Sqlite { source, .. }) if source.sqlite_error_code() != Some(rusqlite::ErrorCode::ConstraintViolation) => {
+                Err(Error::Sqlite { source, .. })
+                    if source.sqlite_error_code() != Some(rusqlite::ErrorCode::ConstraintViolation) =>
+                {
                     return Err(error(&self.file.path, &source));
                 }
                 Err(problem @ (Error::Sqlite { .. } | Error::Invalid { .. } | Error::IdTaken { .. } | Error::NotFound { .. })) => {

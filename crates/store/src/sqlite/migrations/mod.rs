@@ -63,26 +63,23 @@ pub(super) fn bring_up(path: &Path, options: Options) -> Result<Option<Migrated>
     // Of several processes one makes the copy; the others wait here and find the work done.
     let _turn = backup::Turn::take(path);
     for round in 0.. {
-        if !is_older(path, &db)? {
-            return Ok(None);
-        }
-        let before = data_version(&db).map_err(failed)?;
         let locked = round >= ROUNDS;
         if locked {
             begin(path, &db, options)?;
+        }
+        let before = data_version(&db).map_err(failed)?;
+        if !is_older(path, &db)? {
+            return Ok(None);
         }
         // Dropped without `keep`, the copy goes again.
         let (copy, logs) = prepare(path)?;
         if !locked {
             begin(path, &db, options)?;
+            // Whatever it was (another program that brought the file up, too), all of the above is to be looked at again.
             if data_version(&db).map_err(failed)? != before {
                 db.execute_batch("ROLLBACK").map_err(failed)?;
                 continue;
             }
-        }
-        // Somebody without our lock, such as OpenCode itself, may have done it.
-        if !is_older(path, &db)? {
-            return Ok(None);
         }
         // The connection goes away with an error, and the transaction with it.
         let mut done = apply(&db, &logs).map_err(failed)?;

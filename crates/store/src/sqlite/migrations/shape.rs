@@ -101,7 +101,9 @@ fn need(db: &Connection, target: &Connection, table: &str) -> rusqlite::Result<N
         }
     }
     match found.iter().find(|c| !c.optional() && named(&wanted, &c.name).is_none()) {
-        Some(extra) => Ok(Need::Rebuild(format!("its table {table} demands a column {} that this version does not know", extra.name))),
+        Some(extra) => {
+            Ok(Need::Rebuild(format!("its table {table} demands a column {} that this version does not know", extra.name)))
+        }
         None if missing.is_empty() => Ok(Need::Nothing),
         None => Ok(Need::Columns(missing)),
     }
