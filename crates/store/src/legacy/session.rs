@@ -73,10 +73,9 @@ fn set_aside(info: &mut Object<'static>) {
         }
     }
     let directory = info.text("directory").map(|d| d.into_owned());
-    if directory.is_some_and(|directory| !absolute(&directory)) {
-        if let Some(value) = info.remove("directory") {
-            misfits.set("directory", value);
-        }
+    if let Some(relative) = directory.filter(|directory| !absolute(directory)) {
+        info.remove("directory");
+        misfits.set_text("directory", &relative);
     }
     if misfits.is_empty() {
         return;

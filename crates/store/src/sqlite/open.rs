@@ -166,7 +166,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, flags).map_err(|e| error(path, &e))?;
     // SQLite falls back to reading, and even begins an "immediate" transaction then; only the first change would fail.
     if db.is_readonly("main").map_err(|e| error(path, &e))? {
-        return Err(Error::ReadOnly { file: path.to_owned(), reason: "the file cannot be written".to_owned() });
+        return Err(Error::ReadOnly { file: path.to_owned(), reason: "the file or its folder cannot be written".to_owned() });
     }
     (|| {
         // The mode is the file's; the reference sets it at each start, so a file in another mode is only a file that no

@@ -19,3 +19,4 @@ mod replay;
 mod sanitized;
 mod support;
 mod usage;
+mod vintages;

@@ -192,8 +192,16 @@ fn rebuild(db: &Connection, target: &Connection, table: &str, sql: &str) -> rusq
     Ok(u64::try_from(before).unwrap_or(0).saturating_sub(u64::try_from(kept).unwrap_or(u64::MAX)))
 }
 
-/// An index's table, whether it is unique, partial, and its columns.
-fn index(db: &Connection, name: &str) -> rusqlite::Result<Option<(String, bool, bool, Vec<Option<String>>)>> {
+/// What an index does, whatever its statement's spelling.
+#[derive(Debug, PartialEq)]
+struct Index {
+    table: String,
+    unique: bool,
+    partial: bool,
+    columns: Vec<Option<String>>,
+}
+
+fn index(db: &Connection, name: &str) -> rusqlite::Result<Option<Index>> {
     let table: Option<String> = db
         .prepare_cached("SELECT tbl_name FROM sqlite_master WHERE type = 'index' AND name = ?1")?
         .query_row([name], |row| row.get(0))
@@ -204,5 +212,5 @@ fn index(db: &Connection, name: &str) -> rusqlite::Result<Option<(String, bool, 
         .query_row([&table, name], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut statement = db.prepare_cached("SELECT name FROM pragma_index_info(?1) ORDER BY seqno")?;
     let columns = statement.query_map([name], |row| row.get(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(Some((table, unique, partial, columns)))
+    Ok(Some(Index { table, unique, partial, columns }))
 }

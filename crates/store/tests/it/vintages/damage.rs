@@ -1,6 +1,6 @@
 //! Damaged files: what can be read is read, nothing is replaced, deleted or written (C13, C15, C31).
 
-use crate::common::{Place, fixtures, lines};
+use super::common::{Place, fixtures, lines};
 use annalist_store::query::SessionFilter;
 use annalist_store::{Create, Durability, Error, Flow, Options, Store};
 use std::fs;

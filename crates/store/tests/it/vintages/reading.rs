@@ -1,11 +1,11 @@
 //! Reading changes nothing, whatever the file's age.
 
-use crate::common::{Place, VINTAGES, lines};
+use super::common::{Place, VINTAGES, lines};
 use annalist_store::query::SessionFilter;
 use annalist_store::{Create, Error, Flow, Store};
 
 /// Reads all there is through the store: ids of sessions, and counts of messages and parts.
-pub(crate) fn read_all(store: &Store) -> (Vec<String>, usize, usize) {
+pub(super) fn read_all(store: &Store) -> (Vec<String>, usize, usize) {
     let listing = store.sessions(&SessionFilter::default()).unwrap();
     let mut ids: Vec<String> = listing.sessions.iter().map(|s| s.id().unwrap().to_string()).collect();
     ids.sort();
@@ -31,7 +31,7 @@ fn reading_a_vintage_finds_everything_and_changes_no_byte() {
         let before = place.bytes();
         let db = place.raw();
         let ids = lines(&db, "SELECT id FROM session ORDER BY id").len();
-        let count = |table: &str| usize::try_from(crate::common::number(&db, &format!("SELECT count(*) FROM {table}"))).unwrap();
+        let count = |table: &str| usize::try_from(super::common::number(&db, &format!("SELECT count(*) FROM {table}"))).unwrap();
         let expected = (ids, count("message"), count("part"));
         drop(db);
         assert_eq!(place.bytes(), before, "{version}: looking at it from outside");

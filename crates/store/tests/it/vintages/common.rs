@@ -7,46 +7,46 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-pub(crate) const VINTAGES: &[&str] = &["1.2.1", "1.14.34", "1.17.0", "both-ledgers"];
+pub(super) const VINTAGES: &[&str] = &["1.2.1", "1.14.34", "1.17.0", "both-ledgers"];
 
-pub(crate) fn fixtures() -> PathBuf {
+pub(super) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/fixtures")
 }
 
 /// A folder of its own with a copy of a vintage in it.
-pub(crate) struct Place {
-    pub(crate) folder: TempDir,
-    pub(crate) file: PathBuf,
+pub(super) struct Place {
+    pub(super) folder: TempDir,
+    pub(super) file: PathBuf,
 }
 
 impl Place {
-    pub(crate) fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("opencode.db");
         Place { folder, file }
     }
 
-    pub(crate) fn of(fixture: &Path) -> Self {
+    pub(super) fn of(fixture: &Path) -> Self {
         let place = Place::empty();
         fs::copy(fixture, &place.file).unwrap();
         place
     }
 
-    pub(crate) fn vintage(version: &str) -> Self {
+    pub(super) fn vintage(version: &str) -> Self {
         Place::of(&fixtures().join("vintages").join(format!("{version}.db")))
     }
 
-    pub(crate) fn current() -> Self {
+    pub(super) fn current() -> Self {
         Place::of(&fixtures().join("opencode-small.db"))
     }
 
     /// Every file of the folder with its bytes.
-    pub(crate) fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
+    pub(super) fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         entries.map(|e| e.unwrap()).map(|e| (e.file_name().into_string().unwrap(), fs::read(e.path()).unwrap())).collect()
     }
 
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
@@ -54,17 +54,17 @@ impl Place {
     }
 
     /// A connection that has nothing to do with the store.
-    pub(crate) fn raw(&self) -> Connection {
+    pub(super) fn raw(&self) -> Connection {
         raw(&self.file)
     }
 }
 
-pub(crate) fn raw(file: &Path) -> Connection {
+pub(super) fn raw(file: &Path) -> Connection {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap()
 }
 
 /// All rows of a query, each as one line of text.
-pub(crate) fn lines(db: &Connection, sql: &str) -> Vec<String> {
+pub(super) fn lines(db: &Connection, sql: &str) -> Vec<String> {
     let mut statement = db.prepare(sql).unwrap();
     let columns = statement.column_count();
     let rows = statement
@@ -83,12 +83,12 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-pub(crate) fn number(db: &Connection, sql: &str) -> i64 {
+pub(super) fn number(db: &Connection, sql: &str) -> i64 {
     db.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 /// Names and columns of all tables, and the columns of all named indexes.
-pub(crate) fn shape(db: &Connection) -> BTreeMap<String, Vec<String>> {
+pub(super) fn shape(db: &Connection) -> BTreeMap<String, Vec<String>> {
     let mut shape = BTreeMap::new();
     let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
     let mut statement = db.prepare(tables).unwrap();

@@ -1,7 +1,7 @@
 //! The JSON tree of the versions before 1.2.
 
-use crate::bring_up::open;
-use crate::common::{Place, fixtures, lines, number};
+use super::bring_up::open;
+use super::common::{Place, fixtures, lines, number};
 use annalist_store::legacy::{Progress, Report};
 use annalist_store::{Create, Error, Store};
 use std::collections::BTreeMap;

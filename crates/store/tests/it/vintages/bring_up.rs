@@ -1,11 +1,11 @@
 //! A writing open brings an older file up: by what is missing, once, after a copy.
 
-use crate::common::{Place, VINTAGES, lines, number, raw, shape};
-use crate::reading::read_all;
+use super::common::{Place, VINTAGES, lines, number, raw, shape};
+use super::reading::read_all;
 use annalist_store::{Create, Migrated, Options, Store};
 use std::fs;
 
-pub(crate) fn open(place: &Place) -> (Store, Option<Migrated>) {
+pub(super) fn open(place: &Place) -> (Store, Option<Migrated>) {
     Store::open_for_writing(&place.file, Create::Never, Options::default()).unwrap()
 }
 

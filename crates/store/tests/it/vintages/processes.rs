@@ -1,6 +1,6 @@
 //! Twenty processes open an older file for writing at once: one brings it up, all can write it.
 
-use crate::common::{Place, lines, number};
+use super::common::{Place, lines, number};
 use annalist_store::{Create, Durability, Options, Store};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -48,7 +48,7 @@ fn a_program_that_goes_on_writing_loses_nothing() {
     assert_eq!(migrated.logs_kept, 8);
     let count = "SELECT count(*) FROM todo WHERE position > 1000";
     assert_eq!(number(&place.raw(), count), written);
-    let copied = number(&crate::common::raw(&migrated.backup), count);
+    let copied = number(&super::common::raw(&migrated.backup), count);
     assert!(copied >= 1 && copied <= written, "{copied} of {written}");
     assert_eq!(place.names().iter().filter(|name| name.contains("backup")).count(), 1, "copies that were overtaken are gone");
     drop(store);
@@ -70,7 +70,7 @@ fn what_was_committed_after_the_copy_was_begun_is_in_the_copy_that_stays() {
     holder.execute_batch("COMMIT").unwrap();
     let migrated = thread.join().unwrap();
     let changed = "SELECT count(*) FROM session WHERE title = 'changed at the last moment'";
-    assert_eq!((number(&crate::common::raw(&migrated.backup), changed), number(&holder, changed)), (1, 1));
+    assert_eq!((number(&super::common::raw(&migrated.backup), changed), number(&holder, changed)), (1, 1));
     assert_eq!((migrated.logs_kept, migrated.logs_dropped.len()), (7, 1), "the log was judged anew, too");
     assert_eq!(place.names().iter().filter(|name| name.contains("backup")).count(), 1);
 }
@@ -79,14 +79,14 @@ fn what_was_committed_after_the_copy_was_begun_is_in_the_copy_that_stays() {
 fn a_lock_held_for_too_long_is_busy_and_leaves_the_file_as_it_was() {
     let place = Place::vintage("1.2.1");
     let holder = place.raw();
-    let before = crate::common::shape(&holder);
+    let before = super::common::shape(&holder);
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let options = Options { patience: std::time::Duration::from_millis(50) };
     let error = Store::open_for_writing(&place.file, Create::Never, options).err().unwrap();
     assert!(error.is_busy(), "{error:?}");
     holder.execute_batch("ROLLBACK").unwrap();
     assert!(!place.names().iter().any(|name| name.contains("backup")), "{:?}", place.names());
-    assert_eq!(crate::common::shape(&holder), before);
+    assert_eq!(super::common::shape(&holder), before);
     assert!(Store::open_for_writing(&place.file, Create::Never, Options::default()).unwrap().1.is_some());
 }
 
@@ -97,7 +97,7 @@ fn one_of_twenty_brings_it_up() {
         let mut children: Vec<_> = (0..MANY)
             .map(|_| {
                 Command::new(std::env::current_exe().unwrap())
-                    .args(["--exact", "processes::child_opens_for_writing", "--nocapture"])
+                    .args(["--exact", "vintages::processes::child_opens_for_writing", "--nocapture"])
                     .env(FILE, &place.file)
                     .stdin(Stdio::piped())
                     .stdout(Stdio::piped())

@@ -2,7 +2,7 @@
 //! own (a mount namespace, with or without root); where the system allows no such thing, under a limit of file sizes.
 #![cfg(unix)]
 
-use crate::common::{Place, VINTAGES, lines, number, raw};
+use super::common::{Place, VINTAGES, lines, number, raw};
 use annalist_store::query::SessionFilter;
 use annalist_store::{Create, Durability, Error, Expect, NewEvent, Options, Store};
 use std::fs;
@@ -46,7 +46,7 @@ fn child(test: &str, setup: &str, folder: &Path) {
     };
     let done = command
         .arg(program())
-        .args(["--exact", &format!("disk::{test}"), "--nocapture"])
+        .args(["--exact", &format!("vintages::disk::{test}"), "--nocapture"])
         .env("DIR", folder)
         .env(FOLDER, folder)
         .output()
@@ -79,7 +79,7 @@ fn closed(test: &str, folder: &Path) {
     } else {
         Command::new(&copy)
     };
-    let done = command.args(["--exact", &format!("disk::{test}"), "--nocapture"]).env(FOLDER, folder).output().unwrap();
+    let done = command.args(["--exact", &format!("vintages::disk::{test}"), "--nocapture"]).env(FOLDER, folder).output().unwrap();
     mode(folder, 0o755);
     let told = format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success() && told.contains("the child is done"), "{told}");

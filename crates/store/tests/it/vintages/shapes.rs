@@ -1,8 +1,8 @@
 //! Files whose tables and ledgers do not agree, and those of versions to come (C33, C34, design G7).
 
-use crate::bring_up::open;
-use crate::common::{Place, lines, number, shape};
-use crate::reading::read_all;
+use super::bring_up::open;
+use super::common::{Place, lines, number, shape};
+use super::reading::read_all;
 use annalist_store::{Create, Durability, Error, Options, Store};
 
 fn refused(place: &Place, words: &str) {
@@ -111,6 +111,11 @@ fn an_old_ledger_with_names_this_version_does_not_know_makes_it_read_only() {
     let place = Place::vintage("1.14.34");
     change(&place, "INSERT INTO __drizzle_migrations (hash, created_at, name) VALUES ('', 1, '20260401000000_a_fork_of_opencode')");
     refused(&place, "a_fork_of_opencode");
+    // No ledger at all: OpenCode would not start on it.
+    let place = Place::current();
+    change(&place, "DROP TABLE migration");
+    let migrated = open(&place).1.unwrap();
+    assert_eq!((migrated.recorded.len(), migrated.tables), (38, vec!["migration".to_owned()]));
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn tables_of_the_same_name_and_another_shape_are_made_anew() {
     let migrated = migrated.unwrap();
     let lost = |table: &str| migrated.rebuilt.iter().find(|(t, _)| t == table).map(|(_, lost)| *lost);
     assert_eq!((lost("account_state"), lost("permission")), (Some(1), Some(1)), "{:?}", migrated.rebuilt);
-    let copy = crate::common::raw(&migrated.backup);
+    let copy = super::common::raw(&migrated.backup);
     assert_eq!(lines(&copy, "SELECT * FROM account_state").len(), 1, "the copy has what did not fit");
     let fresh = Place::empty();
     drop(Store::open(&fresh.file, Create::IfMissing).unwrap());
