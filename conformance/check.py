@@ -8,8 +8,8 @@ Installs the pinned reference (npm) if it is not there yet. Prints a line a chec
 import argparse, json, os, shutil, subprocess, sys, tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "oracle"))
-import compaction, oracle, sharing
+sys.path[:0] = [HERE, os.path.join(HERE, "oracle")]
+import compaction, oracle, sharing, vintages
 
 FIXTURE = os.path.join(HERE, "fixtures", "opencode-small.db")
 FAILED = []
@@ -128,9 +128,10 @@ if __name__ == "__main__":
     with oracle.Reference(start=False, root=tempfile.mkdtemp(prefix="check-")) as ref:
         documents = exports(binary, ref)
         opened(binary, ref, again(binary, ref, documents))
-    # (e) Both write one file at the same time.
+    vintages.all_of_them(binary, check)
+    # Both write one file at the same time.
     sharing.sharing(check, os.path.abspath(a.firehose))
     fine, found = compaction.check()
-    check("(f) a compacted log, replayed by the reference, gives the same rows", fine, found)
+    check("a compacted log, replayed by the reference, gives the same rows", fine, found)
     print(f"{len(FAILED)} checks failed" if FAILED else "all checks passed")
     sys.exit(1 if FAILED else 0)

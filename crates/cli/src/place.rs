@@ -1,7 +1,8 @@
 //! Where the database is.
 
 use crate::error::CliError;
-use annalist_store::{Create, Error, Store};
+use crate::output;
+use annalist_store::{Create, Error, Migrated, Options, Store};
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
@@ -117,15 +118,17 @@ impl Place {
         }
     }
 
-    /// Opens the database for a command that writes, making it if there is none.
+    /// Opens the database for a command that writes, making it if there is none and bringing it up if it is old.
     pub(crate) fn open_or_make(&self) -> Result<Store, CliError> {
         self.must_be_a_file()?;
-        let store = match Store::open(&self.file, Create::IfMissing) {
+        let (store, migrated) = match Store::open_for_writing(&self.file, Create::IfMissing, Options::default()) {
             // A link to nowhere: it is not filled, because nobody can know what it should lead to.
             Err(Error::NoFile { file }) => return Err(CliError::NoDatabase { file, next: self.instead() }),
             other => other?,
         };
-        store.writable()?;
+        if let Some(migrated) = migrated {
+            output::status(&told(&self.file, &migrated));
+        }
         Ok(store)
     }
 
@@ -160,4 +163,25 @@ impl Place {
         let names: Vec<String> = self.siblings.iter().map(|path| path.display().to_string()).collect();
         (!names.is_empty()).then(|| format!("Other OpenCode databases here, to be named with --db: {}", names.join(", ")))
     }
+}
+
+/// What bringing a file up did, for a person.
+fn told(file: &Path, migrated: &Migrated) -> String {
+    let mut told = format!(
+        "{} was made by an older OpenCode; its tables were completed. The file as it was: {}",
+        file.display(),
+        migrated.backup.display()
+    );
+    if !migrated.logs_dropped.is_empty() {
+        let (dropped, kept) = (migrated.logs_dropped.len(), migrated.logs_kept);
+        told.push_str(&format!(
+            "\n{dropped} old event logs did not agree with their sessions and were dropped, {kept} stay; no message is touched by that."
+        ));
+    }
+    let lost: u64 = migrated.rebuilt.iter().map(|(_, lost)| lost).sum();
+    if lost > 0 {
+        let tables: Vec<&str> = migrated.rebuilt.iter().filter(|(_, lost)| *lost > 0).map(|(table, _)| table.as_str()).collect();
+        told.push_str(&format!("\n{lost} rows of {} did not fit into the new tables; they are in that copy.", tables.join(", ")));
+    }
+    told
 }

@@ -213,6 +213,19 @@ pub trait Transaction: Snapshot {
     /// # Errors
     /// Those of the backend.
     fn ensure_project(&mut self, folder: &crate::folder::Folder, now_ms: i64) -> Result<(), Error>;
+
+    /// Makes the row of a project as an old file says it, unless there is one. Answers whether there was none.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn put_project(&mut self, project: &crate::legacy::OldProject) -> Result<bool, Error>;
+
+    /// Writes what an old session has beside its messages, as far as the session has none of it. Answers how many todo
+    /// entries were written, and whether a share was.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn put_beside(&mut self, session: &str, beside: &crate::legacy::Beside) -> Result<(u64, bool), Error>;
 }
 
 /// One caller's code, run inside the writer's transaction.

@@ -67,6 +67,16 @@ pub enum Error {
         /// the database
         file: PathBuf,
     },
+    /// The disk has not the room that the work asks for; nothing was begun.
+    #[error("{}: {needed} bytes must be free for this, and {free} are; free some and try again", .folder.display())]
+    NoRoom {
+        /// the folder whose disk it is
+        folder: PathBuf,
+        /// bytes that must be free
+        needed: u64,
+        /// bytes that are
+        free: u64,
+    },
     /// The linked SQLite can lose commits when checkpoints race (fixed in 3.51.3).
     #[error("SQLite {found} is linked, which can lose commits in WAL mode; 3.51.3 or newer is needed")]
     OldSqlite {

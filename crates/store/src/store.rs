@@ -11,7 +11,7 @@ use crate::neighbours::Neighbours;
 use crate::pending::Pending;
 use crate::query::{Cursor, MessageRange, SessionFilter};
 use crate::row::TodoRow;
-use crate::sqlite::{Create, Options, Sqlite};
+use crate::sqlite::{Create, Migrated, Options, Sqlite};
 use crate::tombs::Tombs;
 use crate::transcript::{self, Page, WithParts};
 use annalist_schema::Session;
@@ -51,6 +51,16 @@ impl Store {
     /// See [`Sqlite::open`].
     pub fn open_with(path: &Path, create: Create, options: Options) -> Result<Self, Error> {
         Ok(Store::on(Arc::new(Sqlite::open(path, create, options)?)))
+    }
+
+    /// Opens a database to write it, bringing up one that an older version of OpenCode made; what that did is answered
+    /// beside the store. Reading never does this.
+    ///
+    /// # Errors
+    /// See [`Sqlite::open_for_writing`].
+    pub fn open_for_writing(path: &Path, create: Create, options: Options) -> Result<(Self, Option<Migrated>), Error> {
+        let (backend, migrated) = Sqlite::open_for_writing(path, create, options)?;
+        Ok((Store::on(Arc::new(backend)), migrated))
     }
 
     /// A record on another backend.

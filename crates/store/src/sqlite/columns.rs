@@ -1,5 +1,6 @@
 //! What a file's tables look like, compared with what this version knows.
 
+use super::migrations::ledger::Ledger;
 use rusqlite::Connection;
 use std::collections::HashMap;
 
@@ -75,8 +76,18 @@ pub(crate) struct Columns {
     pub(super) has_archived: bool,
     pub(super) has_log: bool,
     pub(super) has_todo: bool,
-    /// Why the file is only read; nothing if it can be written.
-    not_writable: Option<String>,
+    fit: Fit,
+}
+
+/// Whether a file can be written as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It has all that is written and demands nothing else.
+    Writable,
+    /// It lacks something that a writing open adds; what.
+    Older(String),
+    /// It is another version's, and stays as it is; why.
+    Foreign(String),
 }
 
 impl Columns {
@@ -104,33 +115,43 @@ impl Columns {
             has_archived: has("time_archived"),
             has_log: found.contains_key("event") && found.contains_key("event_sequence"),
             has_todo: found.contains_key("todo"),
-            not_writable: not_writable(&found),
+            fit: fit(&found, &Ledger::of(db)?),
         }))
     }
 
-    pub(super) fn not_writable(&self) -> Option<&str> {
-        self.not_writable.as_deref()
+    pub(super) fn fit(&self) -> &Fit {
+        &self.fit
     }
 }
 
 /// Design G7: each table that is written has the columns we know, and any further one is nullable or has a default.
-fn not_writable(found: &HashMap<String, Vec<(String, bool)>>) -> Option<String> {
-    for (table, known) in KNOWN {
-        let Some(columns) = found.get(*table) else {
-            return Some(format!(
-                "it has no table {table}; it was made by another version of OpenCode. Start OpenCode once on it to bring it up"
-            ));
-        };
-        if let Some(missing) = known.iter().find(|name| !columns.iter().any(|(column, _)| column == *name)) {
-            return Some(format!(
-                "its table {table} has no column {missing}; it was made by another version of OpenCode. Start OpenCode once on it to bring it up"
-            ));
-        }
+/// Migrations that the reference knows must be recorded: those that are not would empty the log when it opens the file.
+fn fit(found: &HashMap<String, Vec<(String, bool)>>, ledger: &Ledger) -> Fit {
+    let tables = || KNOWN.iter().filter_map(|(table, known)| Some((table, known, found.get(*table)?)));
+    for (table, known, columns) in tables() {
         if let Some((extra, _)) = columns.iter().find(|(column, demanded)| *demanded && !known.contains(&column.as_str())) {
-            return Some(format!(
+            return Fit::Foreign(format!(
                 "its table {table} demands a column {extra} that this version does not know; a newer version of Annalist may"
             ));
         }
     }
-    None
+    let lacks = KNOWN
+        .iter()
+        .find(|(table, _)| !found.contains_key(*table))
+        .map(|(table, _)| format!("it has no table {table}"))
+        .or_else(|| {
+            tables().find_map(|(table, known, columns)| {
+                let missing = known.iter().find(|name| !columns.iter().any(|(column, _)| column == *name))?;
+                Some(format!("its table {table} has no column {missing}"))
+            })
+        })
+        .or_else(|| ledger.missing().next().map(|id| format!("the migration {id} is not recorded")));
+    match (lacks, ledger.unknown()) {
+        (None, _) => Fit::Writable,
+        // What is missing there may have been removed on purpose.
+        (Some(lacks), Some(unknown)) => Fit::Foreign(format!(
+            "{lacks}, and it went through a migration that this version does not know ({unknown}); a newer version of Annalist may know it"
+        )),
+        (Some(lacks), None) => Fit::Older(lacks),
+    }
 }

@@ -9,7 +9,9 @@ mod checkpoint;
 mod claims;
 mod columns;
 mod erase;
+mod legacy;
 mod log;
+mod migrations;
 mod neighbours;
 mod open;
 mod pace;
@@ -31,14 +33,16 @@ use crate::claim::SessionLocks;
 use crate::error::Error;
 use crate::log::{Listener, Watcher};
 use crate::neighbours::Neighbours;
-use columns::Columns;
+use columns::{Columns, Fit};
 use readers::Readers;
 use rusqlite::ErrorCode;
+use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use side::Side;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use writer::Writer;
 
+pub use migrations::Migrated;
 pub use open::{Create, MINIMUM_SQLITE, Options};
 pub use project::projected;
 
@@ -47,6 +51,18 @@ pub use project::projected;
 pub(crate) struct File {
     pub(crate) path: PathBuf,
     pub(crate) columns: Columns,
+}
+
+impl File {
+    /// Whether it can be written as it is.
+    pub(crate) fn writable(&self) -> Result<(), Error> {
+        let reason = match self.columns.fit() {
+            Fit::Writable => return Ok(()),
+            Fit::Older(lacks) => format!("{lacks}, so an older version of OpenCode made it; opening it for writing brings it up"),
+            Fit::Foreign(reason) => reason.clone(),
+        };
+        Err(Error::ReadOnly { file: self.path.clone(), reason })
+    }
 }
 
 /// The SQLite backend.
@@ -74,6 +90,26 @@ impl Sqlite {
         let file = Arc::new(file);
         let readers = Readers::new(Arc::clone(&file), first);
         Ok(Sqlite { readers, file, options, side, writer: Mutex::new(None), listener: Arc::default() })
+    }
+
+    /// Opens a file to write it: one that an older version of OpenCode made is brought up first, after a copy. What that did
+    /// is answered beside the store; nothing if there was nothing to do.
+    ///
+    /// # Errors
+    /// Those of [`Sqlite::open`]; [`Error::ReadOnly`] if another version's tables stand in the way; [`Error::NoRoom`],
+    /// [`Error::Full`] and [`Error::Busy`] if bringing it up was not possible: it is then as it was.
+    pub fn open_for_writing(path: &Path, create: Create, options: Options) -> Result<(Self, Option<Migrated>), Error> {
+        let store = Sqlite::open(path, create, options)?;
+        if !matches!(store.file.columns.fit(), Fit::Older(_)) {
+            store.writable()?;
+            return Ok((store, None));
+        }
+        // Its connection would see the old tables, and hold the log open.
+        drop(store);
+        let done = migrations::bring_up(path, options)?;
+        let store = Sqlite::open(path, Create::Never, options)?;
+        store.writable()?;
+        Ok((store, done))
     }
 
     /// The file.
@@ -114,10 +150,7 @@ impl Backend for Sqlite {
     }
 
     fn writable(&self) -> Result<(), Error> {
-        match self.file.columns.not_writable() {
-            None => Ok(()),
-            Some(reason) => Err(Error::ReadOnly { file: self.file.path.clone(), reason: reason.to_owned() }),
-        }
+        self.file.writable()
     }
 
     fn neighbours(&self) -> Neighbours {
@@ -142,13 +175,19 @@ pub(crate) fn error(path: &Path, source: &rusqlite::Error) -> Error {
         Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { file, detail },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { file, waited_ms: open::READER_WAIT_MS },
         Some(ErrorCode::DiskFull) => Error::Full { file },
+        // The index of the log could not be made as large as it must be, which takes 32 KB.
+        Some(ErrorCode::SystemIoFailure) if source.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) => {
+            Error::Full { file }
+        }
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { file, reason: "the file or its folder cannot be written".to_owned() },
         Some(ErrorCode::PermissionDenied) => Error::Io { file, source: std::io::ErrorKind::PermissionDenied.into() },
         Some(ErrorCode::CannotOpen) => {
             // SQLite says only that it could not; the operating system says why.
             let source = match std::fs::File::open(path) {
                 Err(source) => source,
-                Ok(_) => std::io::Error::other("cannot be opened together with its -wal and -shm files"),
+                Ok(_) => std::io::Error::other(
+                    "cannot be opened together with its -wal and -shm files; if its folder cannot be written, copy the file and its -wal to one that can, and open the copy",
+                ),
             };
             Error::Io { file, source }
         }

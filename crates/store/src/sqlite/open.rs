@@ -44,10 +44,10 @@ pub enum Create {
     IfMissing,
 }
 
-const SCHEMA: &str = include_str!("schema.sql");
+pub(super) const SCHEMA: &str = include_str!("schema.sql");
 
 /// The migrations whose result `schema.sql` is (reference-storage 4.3): with them recorded the reference runs none.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     "20260127222353_familiar_lady_ursula",
     "20260211171708_add_project_commands",
     "20260213144116_wakeful_the_professor",
@@ -167,6 +167,10 @@ fn for_reading(db: &Connection) -> rusqlite::Result<()> {
 pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(|e| error(path, &e))?;
+    // SQLite falls back to reading, and even begins an "immediate" transaction then; only the first change would fail.
+    if db.is_readonly("main").map_err(|e| error(path, &e))? {
+        return Err(Error::ReadOnly { file: path.to_owned(), reason: "the file or its folder cannot be written".to_owned() });
+    }
     (|| {
         // The mode is the file's; the reference sets it at each start, so a file in another mode is only a file that no
         // OpenCode opened yet (a restored backup). Setting what is set takes no lock.

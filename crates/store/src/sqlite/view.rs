@@ -1,7 +1,7 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
 use super::supersede::{Cache, Step};
-use super::{File, erase, error, log, project, read, spent, todo};
+use super::{File, erase, error, legacy, log, project, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::backend::{Flow, Snapshot, Transaction};
 use crate::error::Error;
@@ -244,6 +244,14 @@ impl Transaction for View<'_> {
 
     fn ensure_project(&mut self, folder: &Folder, now_ms: i64) -> Result<(), Error> {
         project::folder::ensure(self.db, folder, now_ms).map_err(self.failed())
+    }
+
+    fn put_project(&mut self, project: &crate::legacy::OldProject) -> Result<bool, Error> {
+        legacy::project(self.db, project).map_err(self.failed())
+    }
+
+    fn put_beside(&mut self, session: &str, beside: &crate::legacy::Beside) -> Result<(u64, bool), Error> {
+        legacy::beside(self.db, session, beside).map_err(self.failed())
     }
 }
 

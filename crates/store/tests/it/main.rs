@@ -20,3 +20,4 @@ mod sanitized;
 mod sharing;
 mod support;
 mod usage;
+mod vintages;

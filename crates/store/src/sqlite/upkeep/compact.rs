@@ -82,9 +82,7 @@ pub fn compact(place: impl AsRef<Path>, how: Compact, tell: &mut dyn FnMut(Progr
     let writer = if how.dry_run {
         None
     } else {
-        if let Some(reason) = file.columns.not_writable() {
-            return Err(Error::ReadOnly { file: file.path.clone(), reason: reason.to_owned() });
-        }
+        file.writable()?;
         Some(open::writer(&file.path)?)
     };
     if !file.columns.has_log {

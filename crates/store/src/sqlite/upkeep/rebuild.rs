@@ -67,9 +67,7 @@ pub struct Rebuilt {
 /// that a log is replayed into; [`Error::Full`]; those of opening and reading the file.
 pub fn rebuild(from: impl AsRef<Path>, into: &Path, tell: &mut dyn FnMut(Progress) -> Flow) -> Result<Rebuilt, Error> {
     let (file, source) = open::open(from.as_ref(), Create::Never)?;
-    if let Some(reason) = file.columns.not_writable() {
-        return Err(Error::ReadOnly { file: file.path.clone(), reason: reason.to_owned() });
-    }
+    file.writable()?;
     for suffix in ["", "-wal", "-shm"] {
         let there = open::with_suffix(into, suffix);
         if fs::symlink_metadata(&there).is_ok() {

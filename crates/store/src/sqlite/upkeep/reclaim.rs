@@ -79,9 +79,7 @@ pub fn reclaim(
     tell: &mut dyn FnMut(Progress) -> Flow,
 ) -> Result<Reclaimed, Error> {
     let (file, _) = open::open(place.as_ref(), Create::Never)?;
-    if let Some(reason) = file.columns.not_writable() {
-        return Err(Error::ReadOnly { file: file.path, reason: reason.to_owned() });
-    }
+    file.writable()?;
     let path = &*file.path;
     let db = open::writer(path)?;
     let number = |pragma: &str| pragma_number(&db, pragma).map_err(|e| error(path, &e));
