@@ -16,12 +16,14 @@ use super::side::Side;
 use crate::neighbours::Neighbours;
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 /// SQLite's "dead man switch": the byte of `-shm` on which each process holds a read lock.
 const OPEN_BYTE: u64 = 128;
-/// What the kernel gives in one read. A longer list is read in pieces between which it may change.
-const PIECE: usize = 4096;
+/// How much is asked for in one read, one look after the other. The kernel gives a page at most, and goes on by counting: if locks
+/// went away between two pieces of a long list, it skips others at the seam. With other sizes the seams are elsewhere.
+const PIECES: [usize; 5] = [4096, 2900, 3500, 2300, 3200];
 
 pub(super) fn look(side: &Side) -> Neighbours {
     if !cfg!(target_os = "linux") {
@@ -33,9 +35,8 @@ pub(super) fn look(side: &Side) -> Neighbours {
     let present = inode(&side.present_file());
     let mut open = BTreeSet::new();
     let mut ours = BTreeSet::new();
-    // A lock that goes away between two pieces can hide another one. Nobody hides twice in a row but by rare chance.
-    for _ in 0..2 {
-        let Ok(list) = fs::read_to_string("/proc/locks") else {
+    for piece in PIECES {
+        let Ok((list, pieces)) = read("/proc/locks", piece) else {
             return Neighbours::Unknown { reason: "/proc/locks cannot be read" };
         };
         for lock in list.lines().filter_map(Lock::parse) {
@@ -46,7 +47,7 @@ pub(super) fn look(side: &Side) -> Neighbours {
                 ours.insert(lock.pid);
             }
         }
-        if list.len() < PIECE {
+        if pieces == 1 {
             break;
         }
     }
@@ -55,6 +56,21 @@ pub(super) fn look(side: &Side) -> Neighbours {
     }
     let (ours, foreign) = open.into_iter().partition(|pid| ours.contains(pid));
     Neighbours::Known { ours, foreign }
+}
+
+/// A file, and in how many pieces it came.
+fn read(path: &str, piece: usize) -> io::Result<(String, usize)> {
+    let mut file = fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; piece];
+    let mut pieces = 0;
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok((String::from_utf8_lossy(&bytes).into_owned(), pieces)),
+            n => bytes.extend_from_slice(&buffer[..n]),
+        }
+        pieces += 1;
+    }
 }
 
 /// A file as the list names it: `fe:00:10010726`, the device in hexadecimal, the inode in decimal.

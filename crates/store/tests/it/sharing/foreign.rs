@@ -45,6 +45,33 @@ fn neighbours_are_told_apart_and_gone_when_they_die() {
 }
 
 #[test]
+fn neighbours_are_seen_in_a_long_list_that_changes() {
+    let (room, store) = Room::with(&["ses_1"]);
+    let ours = started("write and stay", &[room.file(), "ses_1"]);
+    let foreign = started("foreign", &[room.file()]);
+    let expected = Neighbours::Known { ours: vec![ours.process.id()], foreign: vec![foreign.process.id()] };
+    let file = |name: usize| std::fs::File::create(room.room.path(&format!("locked-{name}"))).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..2 {
+            let (file, stop) = (&file, &stop);
+            scope.spawn(move || {
+                let files: Vec<_> = (0..300).map(|n| file(thread * 1_000 + n)).collect();
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    files.iter().for_each(|file| file.lock().unwrap());
+                    files.iter().for_each(|file| file.unlock().unwrap());
+                }
+            });
+        }
+        let wrong: Vec<_> = (0..200).map(|_| store.neighbours()).filter(|seen| *seen != expected).collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(wrong.is_empty(), "{} of 200: {:?}", wrong.len(), wrong.first());
+    });
+    ours.kill();
+    foreign.kill();
+}
+
+#[test]
 fn with_the_side_folder_gone_ours_are_taken_for_foreign() {
     let (room, store) = Room::with(&["ses_1"]);
     let ours = started("write and stay", &[room.file(), "ses_1"]);
