@@ -51,6 +51,33 @@ pub(crate) enum Command {
     /// database already keeps what it has and receives what is new. A database that is not there is made.
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArgs),
+    /// Give a session another title
+    Rename(RenameArgs),
+    /// Put a session away: lists leave it out
+    Archive(SessionArgs),
+    /// Take a session back out
+    Unarchive(SessionArgs),
+    /// Copy a session, or its beginning, into a new one
+    Fork(ForkArgs),
+    /// Undo the end of a conversation; `unrevert` brings it back until the next prompt
+    ///
+    /// The messages are marked, and stay until the next prompt in the session or until --commit. Files are not touched: those
+    /// that the undone messages changed are listed.
+    Revert(RevertArgs),
+    /// Take an undo back
+    Unrevert(SessionArgs),
+    /// Delete a session and those that it started, for good
+    Delete(DeleteArgs),
+    /// Check that the rows of the database are what its log of events says
+    ///
+    /// Exit status 1 says that something is not as the log has it, or that a log is damaged.
+    Verify(VerifyArgs),
+    /// Make a new database file from the log of events
+    Rebuild(RebuildArgs),
+    /// Empty superseded events of the log, so that the file stops growing
+    ///
+    /// Works in small steps beside a running OpenCode, and may be interrupted and started again.
+    Compact(CompactArgs),
     /// About the database file
     #[command(subcommand)]
     Db(DbCommand),
@@ -146,14 +173,106 @@ Examples:
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportArgs {
     /// Documents written by `annalist export` or `opencode export`; `-` is standard input
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "legacy")]
     pub(crate) files: Vec<PathBuf>,
+    /// Bring in the JSON files of OpenCode before 1.2: its data folder of then, or the `storage` folder in it
+    #[arg(long, value_name = "FOLDER", conflicts_with = "files")]
+    pub(crate) legacy: Option<PathBuf>,
 }
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PathArgs {
     /// As a JSON object, {"path": ..., "source": ..., "exists": ..., "siblings": [...]}; the source is `--db`, `ANNALIST_DB`,
     /// `OPENCODE_DB`, `opencode` or `annalist`
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct SessionArgs {
+    /// A session's id, the beginning of one, or `latest`
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: String,
+    /// The session as a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RenameArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// The new title
+    #[arg(value_name = "TITLE")]
+    pub(crate) title: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ForkArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// Only what stands before this message
+    #[arg(long, value_name = "MESSAGE")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RevertArgs {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// From this message on (from the question that it answers, if it is an assistant's)
+    #[arg(value_name = "MESSAGE", required_unless_present = "commit")]
+    pub(crate) message: Option<String>,
+    /// From this part of the message on
+    #[arg(long, value_name = "PART", requires = "message")]
+    pub(crate) part: Option<String>,
+    /// Remove what is marked, for good
+    #[arg(long)]
+    pub(crate) commit: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct DeleteArgs {
+    /// A session's id, the beginning of one, or `latest`
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: String,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// First write a document of each session into this folder, as ID.json
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) export: Option<PathBuf>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct VerifyArgs {
+    /// Only this session: its id, the beginning of one, or `latest`
+    #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) id: Option<String>,
+    /// The counts as a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct RebuildArgs {
+    /// The new file; there must be none of that name
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: PathBuf,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompactArgs {
+    /// Only count what would be emptied
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Then give the free space back to the disk, if no other program has the file open
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) reclaim: bool,
+    /// With --reclaim: also while another program has the file open, which stands still meanwhile
+    #[arg(long, requires = "reclaim")]
+    pub(crate) force: bool,
+    /// The counts as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

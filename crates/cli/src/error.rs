@@ -30,6 +30,12 @@ pub(crate) enum CliError {
     NoHome,
     #[error("{}: JSON cannot hold this path, which is not UTF-8; it is printed as it is without --json", .file.display())]
     NotText { file: PathBuf },
+    #[error("nothing was deleted; --yes deletes without asking")]
+    NotDeleted,
+    #[error("{findings} found in {}", .file.display())]
+    Unsound { findings: String, file: PathBuf },
+    #[error("{}: {source}{}", .file.display(), io_step(.source))]
+    File { file: PathBuf, source: io::Error },
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
 }

@@ -47,6 +47,16 @@ fn run(args: &Args, out: &mut Out) -> Result<(), CliError> {
         Command::Show(show) => command::show::run(show, &place()?, out),
         Command::Export(export) => command::export::run(export, &place()?, out),
         Command::Import(import) => command::import::run(import, &place()?, out),
+        Command::Rename(rename) => command::change::rename(rename, &place()?, out),
+        Command::Archive(session) => command::change::archive(session, &place()?, out),
+        Command::Unarchive(session) => command::change::unarchive(session, &place()?, out),
+        Command::Fork(fork) => command::change::fork(fork, &place()?, out),
+        Command::Revert(revert) => command::revert::revert(revert, &place()?, out),
+        Command::Unrevert(session) => command::revert::unrevert(session, &place()?, out),
+        Command::Delete(delete) => command::delete::run(delete, &place()?, out),
+        Command::Verify(verify) => command::verify::run(verify, &place()?, out),
+        Command::Rebuild(rebuild) => command::rebuild::run(rebuild, &place()?, out),
+        Command::Compact(compact) => command::compact::run(compact, &place()?, out),
         Command::Db(DbCommand::Path(path)) => command::db::path(path, &place()?, out),
     }
 }

@@ -120,8 +120,17 @@ impl Place {
 
     /// Opens the database for a command that writes, making it if there is none and bringing it up if it is old.
     pub(crate) fn open_or_make(&self) -> Result<Store, CliError> {
+        self.open_to_write(Create::IfMissing)
+    }
+
+    /// The same for a command that changes what is there.
+    pub(crate) fn open_to_change(&self) -> Result<Store, CliError> {
+        self.open_to_write(Create::Never)
+    }
+
+    fn open_to_write(&self, create: Create) -> Result<Store, CliError> {
         self.must_be_a_file()?;
-        let (store, migrated) = match Store::open_for_writing(&self.file, Create::IfMissing, Options::default()) {
+        let (store, migrated) = match Store::open_for_writing(&self.file, create, Options::default()) {
             // A link to nowhere: it is not filled, because nobody can know what it should lead to.
             Err(Error::NoFile { file }) => return Err(CliError::NoDatabase { file, next: self.instead() }),
             other => other?,

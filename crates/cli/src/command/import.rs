@@ -14,6 +14,9 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 pub(crate) fn run(args: &ImportArgs, place: &Place, out: &mut Out) -> Result<(), CliError> {
+    if let Some(folder) = &args.legacy {
+        return super::legacy::run(folder, place, out);
+    }
     if args.files.iter().filter(|file| is_standard_input(file)).count() > 1 {
         return Err(refused(Path::new("-"), "can be read only once; name it once"));
     }

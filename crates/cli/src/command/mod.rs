@@ -1,10 +1,18 @@
 //! One file a verb.
 
+pub(crate) mod change;
+pub(crate) mod compact;
 pub(crate) mod db;
+pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod list;
+pub(crate) mod rebuild;
+pub(crate) mod revert;
 pub(crate) mod show;
+pub(crate) mod verify;
+
+mod legacy;
 
 mod problem;
 mod session;

@@ -1,9 +1,11 @@
 //! What goes to the terminal: data to standard output, everything else to standard error.
 
 mod patient;
+mod progress;
 mod text;
 mod time;
 
+pub(crate) use progress::Progress;
 pub(crate) use text::{count, line, one_line, printable, tail};
 pub(crate) use time::local;
 

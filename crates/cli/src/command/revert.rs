@@ -1,0 +1,49 @@
+//! `annalist revert` and `unrevert`
+
+use super::change::tell;
+use super::session::named;
+use crate::args::{RevertArgs, SessionArgs};
+use crate::error::CliError;
+use crate::output::{self, Out};
+use crate::place::Place;
+use annalist_store::Error;
+
+pub(crate) fn revert(args: &RevertArgs, place: &Place, out: &mut Out) -> Result<(), CliError> {
+    let store = place.open_to_change()?;
+    let id = named(&store, place, &args.session.id)?;
+    if let Some(message) = &args.message {
+        let marked = store.revert_session(&id, message, args.part.as_deref()).wait()?;
+        let Some(boundary) = marked.boundary else {
+            let (what, id) = match &args.part {
+                Some(part) => ("Part", part.clone()),
+                None => ("Message", message.clone()),
+            };
+            return Err(Error::NotFound { what, id }.into());
+        };
+        if !args.commit {
+            tell(&marked.session, args.session.json, "Undone", out)?;
+        }
+        let part = boundary.part.map(|part| format!(", part {part}")).unwrap_or_default();
+        output::status(&format!("Undone from {} on{part}; `annalist unrevert {id}` takes it back.", boundary.message));
+        for file in marked.files {
+            output::status(&format!("Changed there and left as it is: {file}"));
+        }
+    }
+    if args.commit {
+        let removed = store.commit_revert(&id).wait()?;
+        tell(&store.session(&id)?, args.session.json, "Removed", out)?;
+        output::status(&format!("{} removed for good.", output::count(removed.len() as u64, "message or part")));
+    }
+    Ok(())
+}
+
+pub(crate) fn unrevert(args: &SessionArgs, place: &Place, out: &mut Out) -> Result<(), CliError> {
+    let store = place.open_to_change()?;
+    let id = named(&store, place, &args.id)?;
+    let marked = store.session(&id)?.object().has("revert");
+    tell(&store.unrevert_session(&id).wait()?, args.json, "As before", out)?;
+    if !marked {
+        output::status("Nothing was undone in it.");
+    }
+    Ok(())
+}
