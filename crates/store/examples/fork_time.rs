@@ -3,6 +3,8 @@
 //!     conformance/bench/make_db.py /tmp/long.db --from conformance/fixtures/opencode-empty.db --sessions 2 --one-long 2500
 //!     cargo run --release -p annalist-store --example fork_time -- /tmp/long.db
 
+#![allow(clippy::print_stderr, reason = "what an example shows")]
+
 use annalist_store::query::SessionFilter;
 use annalist_store::{Create, Store};
 use std::path::Path;

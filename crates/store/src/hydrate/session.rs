@@ -196,17 +196,18 @@ fn opened(info: &Object<'_>) -> (Object<'static>, Object<'static>) {
     (metadata, ours)
 }
 
-/// Takes the report on unreadable columns out of a session's metadata.
-pub(crate) fn without_report(metadata: &mut Object<'static>) {
-    let Some(mut ours) = metadata.get(OURS).and_then(Json::as_object).map(Object::into_static) else { return };
+/// A session's metadata without the report on unreadable columns; nothing if that is all there was.
+pub(crate) fn without_report(mut metadata: Object<'static>) -> Option<Object<'static>> {
+    let mut ours = metadata.get(OURS).and_then(Json::as_object).map(Object::into_static).unwrap_or_default();
     if ours.remove(COLUMNS).is_none() {
-        return;
+        return Some(metadata);
     }
     if ours.is_empty() {
         metadata.remove(OURS);
     } else {
         metadata.set(OURS, ours);
     }
+    (!metadata.is_empty()).then_some(metadata)
 }
 
 /// Moves the fields that no column holds into `metadata.annalist.session`.

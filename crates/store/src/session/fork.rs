@@ -88,13 +88,10 @@ fn new_session(source: &Session<'_>, ids: &Ids, folder: Option<Folder>, now: i64
     let mut new = create::NewSession::new(folder);
     new.title = Some(fork_title(&text("title")));
     new.workspace = source.object().text("workspaceID").map(std::borrow::Cow::into_owned);
-    new.metadata = source.object().get("metadata").and_then(Json::as_object).map(|metadata| {
-        let mut metadata = metadata.into_static();
-        // What is wrong with the source's columns is not wrong with the copy's.
-        hydrate::without_report(&mut metadata);
-        ids.rename(&mut metadata, &[]);
-        metadata
-    });
+    // What is wrong with the source's columns is not wrong with the copy's.
+    let metadata = source.object().get("metadata").and_then(Json::as_object).map(Object::into_static);
+    let metadata = metadata.and_then(hydrate::without_report).map(Json::from);
+    new.metadata = metadata.and_then(|metadata| ids.renamed(&metadata).unwrap_or(metadata).into_object());
     let mut info = create::info(&new, &ids.session, now).into_object();
     // Fields of a later version go along (design G6).
     for entry in source.object().entries().iter().filter(|entry| !Session::FIELDS.contains(&&*entry.key())) {
