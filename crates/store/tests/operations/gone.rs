@@ -1,7 +1,7 @@
 //! A late write to something that was deleted answers `Gone` and brings nothing back (user report C56).
 
 use crate::room::{Room, message, part, user, with};
-use annalist_store::{Durability, Error};
+use annalist_store::{Durability, Error, Expect, NewEvent};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -70,6 +70,9 @@ fn to_a_deleted_session() {
     gone(room.store.update_message(late()).wait(), "session");
     gone(room.store.create_message(late(), vec![]).wait(), "session");
     gone(room.store.update_part(part(&text(&session, "msg_1", "prt_1_0")), Durability::Power).wait(), "session");
+    let event = NewEvent::new("message.updated.1", json!({"sessionID": session, "info": user("msg_1", 1)}).to_string());
+    let appended = room.store.append(&session, Expect::Any, vec![event], Durability::Power).wait();
+    assert!(appended.unwrap_err().is_not_found());
     assert!(room.store.set_title(&session, "late").wait().unwrap_err().is_not_found());
     assert!(room.store.remove_message(&session, "msg_1").wait().unwrap_err().is_not_found());
     assert!(room.traces(&session).is_empty(), "{:?}", room.traces(&session));
