@@ -212,6 +212,7 @@ impl Transaction for View<'_> {
             cache.catch_up(self.db, session, last).map_err(failed)?;
         }
         let recorded = self.record(session, seq, &event, &data)?;
+        let rowid = self.db.last_insert_rowid();
         if let Some(cache) = &mut self.superseded {
             let step = Step::of(session, &event.kind, &data);
             cache.appended(self.db, session, (seq, &event.id), step).map_err(failed)?;
@@ -221,7 +222,7 @@ impl Transaction for View<'_> {
             Some((log, last)) if log == session => *last = seq,
             other => *other = Some((session.to_owned(), seq)),
         }
-        self.remember(session, &event, seq);
+        self.remember(session, &event, seq, rowid);
         Ok(recorded)
     }
 
@@ -256,12 +257,12 @@ impl Transaction for View<'_> {
 }
 
 impl View<'_> {
-    fn remember(&mut self, session: &str, event: &NewEvent, seq: i64) {
+    fn remember(&mut self, session: &str, event: &NewEvent, seq: i64, rowid: i64) {
         // Most events of a job are of one session and few types: their names are shared.
         let last = self.appended.last();
         let shared = |of: Option<&Arc<str>>, name: &str| of.filter(|of| &***of == name).map_or_else(|| Arc::from(name), Arc::clone);
         let appended = Appended {
-            rowid: self.db.last_insert_rowid(),
+            rowid,
             id: Arc::from(&*event.id),
             session: shared(last.map(|last| &last.session), session),
             seq,

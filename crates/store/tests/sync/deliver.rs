@@ -278,6 +278,13 @@ fn a_task_waits_and_is_woken() {
             assert_eq!(told(&[delivery.unwrap()]), [format!("ses_1:{round}")]);
         }
     }
+    {
+        let mut next = pin!(subscription.next());
+        assert!(next.as_mut().poll(&mut context).is_pending());
+        store.update_part_delta("ses_1", "msg_1", "prt_1", "text", "x");
+        assert!(flag.0.swap(false, std::sync::atomic::Ordering::SeqCst), "not woken");
+        assert!(next.as_mut().poll(&mut context).is_ready());
+    }
     // A future that is dropped takes nothing along.
     append(&store, "ses_1");
     assert!(pin!(subscription.ready()).poll(&mut context).is_ready());

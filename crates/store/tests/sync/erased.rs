@@ -1,8 +1,8 @@
 //! Positions whose events were erased: row ids are given out again after the newest session is deleted.
 
 use super::support::{
-    Room, append, append_raw, append_raw_event, created, deleted, drain, erase_raw, event, events, ids, insert_event, int, plain,
-    project, raw, seqs, told, write,
+    Room, append, append_raw, append_raw_event, at_once, created, deleted, drain, erase_raw, event, events, ids, insert_event, int,
+    plain, project, raw, seqs, told, write,
 };
 use annalist_store::bus::Interest;
 use annalist_store::trail::{Happened, LENGTH};
@@ -38,9 +38,13 @@ fn row_ids_that_are_given_out_again() {
     };
     assert!(earlier.starts_with("4."));
 
-    db.execute("DELETE FROM session WHERE id = 'ses_2'", []).unwrap();
-    erase_raw(&db, "ses_2");
-    let reused = append_raw(&db, "ses_3");
+    let event = plain("ses_3");
+    at_once(&db, || {
+        db.execute("DELETE FROM session WHERE id = 'ses_2'", []).unwrap();
+        erase_raw(&db, "ses_2");
+        insert_event(&db, "ses_3", &event);
+    });
+    let reused = event.id;
     assert_eq!(int(&db, "SELECT max(rowid) FROM event"), 6, "the row id was not given out again");
     store.poll().unwrap();
 
@@ -244,12 +248,34 @@ fn foreign_rows_in_the_place_of_ours_come_before_ours() {
     append(&store, "ses_1");
     append(&store, "ses_2");
     assert_eq!(drain(&mut all).len(), 2);
-    db.execute_batch("BEGIN IMMEDIATE").unwrap();
-    db.execute("DELETE FROM event_sequence WHERE aggregate_id = 'ses_2'", []).unwrap();
-    insert_event(&db, "ses_3", &plain("ses_3"));
-    db.execute_batch("COMMIT").unwrap();
+    at_once(&db, || {
+        erase_raw(&db, "ses_2");
+        insert_event(&db, "ses_3", &plain("ses_3"));
+    });
     // Our next row is the one after the last that we know, as if nobody had been there.
     append(&store, "ses_1");
     assert_eq!(told(&drain(&mut all)), ["ses_3:0", "ses_1:1"]);
     assert_eq!(told(&drain(&mut one)), ["ses_3:0"]);
+}
+
+/// The store's own deletion, whose log goes in steps.
+#[test]
+fn a_session_deleted_by_the_store_is_told_once() {
+    let room = Room::new();
+    let (path, store) = room.store();
+    project(&raw(&path));
+    append(&store, "ses_1");
+    let mut live = store.subscribe(Interest::all()).unwrap();
+    let mut one = store.subscribe(Interest::session("ses_2")).unwrap();
+    write(&store, "ses_2", vec![created("ses_2"), plain("ses_2")]);
+    assert_eq!(told(&drain(&mut live)), ["ses_2:0", "ses_2:1"]);
+    assert_eq!(told(&drain(&mut one)), ["ses_2:0", "ses_2:1"]);
+    let position = live.position().unwrap().to_string();
+    store.delete_session("ses_2").unwrap();
+    append(&store, "ses_1");
+    store.poll().unwrap();
+    store.poll().unwrap();
+    assert_eq!(told(&drain(&mut live)), ["Deleted ses_2", "ses_1:1"]);
+    assert_eq!(told(&drain(&mut one)), ["Deleted ses_2"]);
+    assert_eq!(resumed(&store, &position), ["Deleted ses_2", "ses_1:1"]);
 }

@@ -4,6 +4,7 @@
 
 mod deliver;
 mod erased;
+mod flaky;
 mod foreign;
 mod history;
 mod model;

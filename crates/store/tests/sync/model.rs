@@ -1,7 +1,9 @@
 //! Random histories of several processes, read by subscribers that are slow, are cut and come back: what is in the log at the
 //! end was received once and in its order, and whoever came or went was told.
 
-use super::support::{Room, append, append_raw, created, deleted, erase_raw, import_raw, insert_event, log, project, raw, write};
+use super::support::{
+    Room, append, append_raw, at_once, created, deleted, erase_raw, import_raw, insert_event, log, project, raw, write,
+};
 use annalist_store::bus::{Change, Interest};
 use annalist_store::{Delivery, Start, Store, Subscription};
 use proptest::prelude::*;
@@ -127,10 +129,10 @@ fn take(step: Step, store: &Store, db: &Connection, model: &mut Model, readers: 
             let session = name(session);
             finish(model, &session);
             if session != "ses_stays" && !model.living.contains_key(&session) {
-                db.execute_batch("BEGIN IMMEDIATE").unwrap();
-                insert_event(db, &session, &created(&session));
-                import_raw(db, &session);
-                db.execute_batch("COMMIT").unwrap();
+                at_once(db, || {
+                    insert_event(db, &session, &created(&session));
+                    import_raw(db, &session);
+                });
                 model.living.insert(session.clone(), true);
             }
             (0..events).for_each(|_| drop(append_raw(db, &session)));
@@ -152,10 +154,10 @@ fn take(step: Step, store: &Store, db: &Connection, model: &mut Model, readers: 
             if model.living.remove(&session).is_some() {
                 // Whoever goes and comes again between two looks is not missed; here each is seen.
                 store.poll().unwrap();
-                db.execute_batch("BEGIN IMMEDIATE").unwrap();
-                insert_event(db, &session, &deleted(&session));
-                db.execute("DELETE FROM session WHERE id = ?1", [&session]).unwrap();
-                db.execute_batch("COMMIT").unwrap();
+                at_once(db, || {
+                    insert_event(db, &session, &deleted(&session));
+                    db.execute("DELETE FROM session WHERE id = ?1", [&session]).unwrap();
+                });
                 // Its log goes in a transaction of its own.
                 if said {
                     store.poll().unwrap();

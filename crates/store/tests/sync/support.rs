@@ -90,9 +90,7 @@ pub fn append_raw(db: &Connection, session: &str) -> String {
 }
 
 pub fn append_raw_event(db: &Connection, session: &str, event: &NewEvent) {
-    db.execute_batch("BEGIN IMMEDIATE").unwrap();
-    insert_event(db, session, event);
-    db.execute_batch("COMMIT").unwrap();
+    at_once(db, || insert_event(db, session, event));
 }
 
 pub fn insert_event(db: &Connection, session: &str, event: &NewEvent) {
@@ -121,6 +119,14 @@ pub fn import_raw(db: &Connection, session: &str) {
 
 pub fn erase_raw(db: &Connection, session: &str) {
     db.execute("DELETE FROM event_sequence WHERE aggregate_id = ?1", [session]).unwrap();
+}
+
+/// Several changes of another process, none of which is seen without the others.
+pub fn at_once<T>(db: &Connection, change: impl FnOnce() -> T) -> T {
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let done = change();
+    db.execute_batch("COMMIT").unwrap();
+    done
 }
 
 /// Everything that waits.
