@@ -112,6 +112,9 @@ impl Thread {
             Err(nobody_left) => return nobody_left,
         };
         let begun = Instant::now();
+        if let Some(cache) = &mut self.superseded {
+            cache.group_begun(&self.db);
+        }
         let mut done: Vec<Outcome> = Vec::new();
         for item in waiting.by_ref() {
             let result = self.one(item.job);
