@@ -3,7 +3,7 @@
 use annalist_schema::{Message, Part, Session};
 use annalist_store::session::NewSession;
 use annalist_store::transcript::WithParts;
-use annalist_store::{Create, Durability, Folder, Store};
+use annalist_store::{Create, Durability, Folder, Options, Store};
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -38,7 +38,9 @@ impl Room {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("opencode.db");
-        let store = Store::open(&file, Create::IfMissing).unwrap();
+        // Superseded events stay as they were: these suites look at what an operation records.
+        let options = Options { empty_superseded: false, ..Options::default() };
+        let store = Store::open_with(&file, Create::IfMissing, options).unwrap();
         Room { _folder: folder, file, store }
     }
 
