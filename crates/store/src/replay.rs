@@ -150,7 +150,7 @@ impl Store {
 
     /// Takes consecutive events of one session: all or none, in one transaction. That they are is checked first.
     ///
-    /// The file is locked meanwhile, about 40 us an event: 5,000 at a time keep it under a quarter of a second.
+    /// The file is locked meanwhile, for everybody: a long log is better sent in several batches.
     ///
     /// Fails as [`Store::replay`], and with [`ReplayError::Mixed`], [`ReplayError::NotConsecutive`], [`ReplayError::Empty`].
     pub fn replay_all(&self, events: Vec<ForeignEvent>, how: Replay) -> Pending<Replayed> {
