@@ -112,12 +112,13 @@ fn a_log_that_was_erased_and_grew_again_keeps_its_events() {
     for n in 0..3 {
         append(&store, S, text(S, M, "prt_a", &"x".repeat(100 + n))).unwrap();
     }
-    // OpenCode's deletion, and the same session made again by it, with as many events.
+    // OpenCode's deletion, and the same session made again by it, with as many events, none of which
+    // supersedes another.
     raw(&path).execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session; DELETE FROM event_sequence").unwrap();
     let other = super::support::open(&path, true);
     begin(&other, S);
     for n in 0..3 {
-        append(&other, S, text(S, M, "prt_a", &"y".repeat(100 + n))).unwrap();
+        append(&other, S, text(S, M, &format!("prt_only_once_{n}"), &"y".repeat(100 + n))).unwrap();
     }
     drop(other);
     for n in 0..3 {
