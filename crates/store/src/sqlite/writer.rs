@@ -162,6 +162,9 @@ impl Thread {
             Err(nobody_left) => return nobody_left,
         };
         let begun = Instant::now();
+        if let Some(cache) = &mut self.superseded {
+            cache.group_begun(&self.db);
+        }
         let mut done: Vec<Outcome> = Vec::new();
         let mut appended: Vec<Appended> = Vec::new();
         for item in waiting.by_ref() {

@@ -100,7 +100,59 @@ fn what_a_failed_job_taught_is_forgotten() {
         append(&store, S, text(S, M, "prt_a", &"x".repeat(200))).unwrap();
     }
     assert_eq!(replayed(&path), projected(&path));
+    // The failed job's first snapshot of an id is none, even if another process's event stands in its place now.
+    let other = super::support::open(&path, true);
+    append(&store, S, text(S, M, "prt_c", "a first one, which stands")).unwrap();
+    let failed: Result<(), Error> = store
+        .write(Durability::Process, |tx| {
+            tx.append(S, Expect::Any, text(S, M, "prt_d", "never"))?;
+            Err(Error::Closed)
+        })
+        .wait();
+    assert!(failed.is_err());
+    append(&other, S, text(S, M, "prt_e", "theirs")).unwrap();
+    for n in 0..3 {
+        append(&store, S, text(S, M, "prt_d", &"x".repeat(200 + n))).unwrap();
+    }
+    assert_eq!(replayed(&path), projected(&path));
     assert_eq!(checked(&path).1, []);
+}
+
+#[test]
+fn what_others_removed_and_made_again_is_a_first_one() {
+    let room = Room::new();
+    let path = room.path("opencode.db");
+    let store = store(&path, true);
+    begin(&store, S);
+    let other = super::support::open(&path, true);
+    for n in 0..3 {
+        append(&store, S, text(S, M, "prt_a", &"x".repeat(200 + n))).unwrap();
+        append(&other, S, part_removed(S, M, "prt_a")).unwrap();
+        append(&other, S, text(S, M, "prt_a", &"y".repeat(200 + n))).unwrap();
+        append(&store, S, text(S, M, "prt_a", &"z".repeat(200 + n))).unwrap();
+        append(&other, S, super::support::message_removed(S, M)).unwrap();
+        append(&other, S, message(S, M, &json!({}))).unwrap();
+        append(&store, S, text(S, M, "prt_a", "again")).unwrap();
+        append(&store, S, text(S, M, "prt_a", "and again")).unwrap();
+        append(&store, S, super::support::message_removed(S, M)).unwrap();
+        append(&store, S, message(S, M, &json!({}))).unwrap();
+        assert_eq!(replayed(&path), projected(&path));
+    }
+}
+
+#[test]
+fn a_text_that_becomes_a_step_finish_is_not_emptied_from_then_on() {
+    let room = Room::new();
+    let path = room.path("opencode.db");
+    let store = store(&path, true);
+    begin(&store, S);
+    append(&store, S, text(S, M, "prt_a", "first")).unwrap();
+    append(&store, S, finish(S, M, "prt_a", 1.0)).unwrap();
+    append(&store, S, updated(&info(S))).unwrap();
+    append(&store, S, text(S, M, "prt_a", "last")).unwrap();
+    append(&store, S, text(S, M, "prt_a", "really")).unwrap();
+    assert_eq!(emptied(&path), 0);
+    assert_eq!(replayed(&path), projected(&path));
 }
 
 #[test]
@@ -124,6 +176,7 @@ fn a_log_that_was_erased_and_grew_again_keeps_its_events() {
     for n in 0..3 {
         append(&store, S, text(S, M, "prt_a", &"z".repeat(100 + n))).unwrap();
         assert_eq!(replayed(&path), projected(&path));
+        assert_eq!(checked(&path).1, []);
     }
 }
 

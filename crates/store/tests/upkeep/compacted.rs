@@ -125,12 +125,13 @@ fn an_event_that_changed_after_the_plan_is_not_touched() {
     let done = compact(&path, Compact::default(), &mut |progress| {
         if progress.sessions == 0 && !spoilt && emptied(&path) > 0 {
             spoilt = true;
-            // Erased by OpenCode, and made again with other events under the same numbers.
+            // Erased by OpenCode, and made again with other events under the same numbers,
+            // of the same type and size.
             raw(&path).execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session; DELETE FROM event_sequence").unwrap();
             let again = super::support::open(&path, false);
             begin(&again, S);
-            for n in 0..70 {
-                append(&again, S, text(S, M, &format!("prt_{n}"), "only once")).unwrap();
+            for n in 'a'..='z' {
+                append(&again, S, text(S, M, &format!("prt_{n}"), &"y".repeat(60_000))).unwrap();
             }
         }
         Flow::Continue

@@ -79,8 +79,8 @@ fn make(op: &Op) -> (&'static str, NewEvent) {
         }
         Op::Part(s, m, p, value) => {
             let (session, of, id) = (SESSIONS[*s], format!("msg_{s}{m}"), format!("prt_{s}{m}{p}"));
-            // One part of each message is the end of a step, and now and then any other.
-            (session, any_part(session, &of, &id, if *p == 1 { *value & 0x81 } else { *value }))
+            // One part of each message is mostly the end of a step.
+            (session, any_part(session, &of, &id, if *p == 1 && *value < 200 { *value & 0x81 } else { *value }))
         }
         Op::MessageRemoved(s, m) => (SESSIONS[*s], message_removed(SESSIONS[*s], &format!("msg_{s}{m}"))),
         Op::PartRemoved(s, m, p) => (SESSIONS[*s], part_removed(SESSIONS[*s], &format!("msg_{s}{m}"), &format!("prt_{s}{m}{p}"))),

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -104,9 +105,12 @@ pub fn message(session: &str, id: &str, more: &Value) -> NewEvent {
     event("message.updated.1", &json!({"sessionID": session, "info": with(base, more)}))
 }
 
+/// A snapshot of a part. Each is of another time, so that a row tells which one made it.
 pub fn part(session: &str, message: &str, id: &str, more: &Value) -> NewEvent {
+    static TIME: AtomicI64 = AtomicI64::new(THEN);
     let base = json!({"id": id, "sessionID": session, "messageID": message, "type": "text", "text": ""});
-    event("message.part.updated.1", &json!({"sessionID": session, "part": with(base, more), "time": THEN + 5}))
+    let time = TIME.fetch_add(1, Ordering::Relaxed);
+    event("message.part.updated.1", &json!({"sessionID": session, "part": with(base, more), "time": time}))
 }
 
 pub fn text(session: &str, message: &str, id: &str, text: &str) -> NewEvent {
@@ -115,9 +119,7 @@ pub fn text(session: &str, message: &str, id: &str, text: &str) -> NewEvent {
 
 pub fn finish(session: &str, message: &str, id: &str, cost: f64) -> NewEvent {
     let tokens = json!({"input": 100, "output": 10, "reasoning": 1, "cache": {"read": 7, "write": 3}});
-    let more = json!({"type": "step-finish", "reason": "stop", "cost": cost, "tokens": tokens});
-    let base = json!({"id": id, "sessionID": session, "messageID": message});
-    event("message.part.updated.1", &json!({"sessionID": session, "part": with(base, &more), "time": THEN + 5}))
+    part(session, message, id, &json!({"type": "step-finish", "reason": "stop", "cost": cost, "tokens": tokens}))
 }
 
 pub fn message_removed(session: &str, message: &str) -> NewEvent {
@@ -203,6 +205,8 @@ pub fn rebuilt(from: &Path, into: &Path) -> Rebuilt {
 pub fn replayed(path: &Path) -> Vec<String> {
     let room = Room::new();
     let into = room.path("rebuilt.db");
-    rebuilt(path, &into);
+    let done = rebuilt(path, &into);
+    // Nothing of it may come from elsewhere.
+    assert_eq!((done.copied, done.partly, done.unlogged), (vec![], vec![], vec![]));
     projected(&into)
 }

@@ -138,6 +138,25 @@ fn spelling_and_order_of_keys_do_not_matter() {
     assert_eq!(checked(&path).1, []);
 }
 
+/// `docs/compatibility.md`, "Writing": what the reference stores otherwise is no damage.
+#[test]
+fn values_that_only_the_reference_writes_are_fine() {
+    let room = Room::new();
+    let path = room.path("opencode.db");
+    let store = store(&path, true);
+    begin(&store, S);
+    append(&store, S, updated(&with(info(S), &json!({"share": {"url": ""}, "time": {"created": 1, "updated": 1, "archived": 0}}))))
+        .unwrap();
+    let tokens = json!({"input": -7, "output": 1, "reasoning": 0, "cache": {"read": 0, "write": 0}});
+    let step = json!({"type": "step-finish", "reason": "stop", "cost": 1, "tokens": tokens});
+    append(&store, S, super::support::part(S, M, "prt_a", &step)).unwrap();
+    drop(store);
+    raw(&path).execute_batch("UPDATE session SET share_url = '', time_archived = 0, tokens_input = -7").unwrap();
+    assert_eq!(checked(&path).1, []);
+    raw(&path).execute_batch("UPDATE session SET tokens_input = 1").unwrap();
+    assert_eq!(difference(&path).table, "session");
+}
+
 #[test]
 fn a_real_file_is_fine_as_it_is() {
     let room = Room::new();

@@ -48,6 +48,8 @@ struct Known {
     updates: Vec<Update>,
     /// A real part has the name that emptied events remove.
     blocked: bool,
+    /// The state of the file in which all this was last seen to be so.
+    epoch: u64,
     used: u64,
 }
 
@@ -63,33 +65,51 @@ struct Superseded {
 pub(in crate::sqlite) struct Cache {
     sessions: HashMap<String, Known>,
     tick: u64,
+    /// What SQLite calls the file's version, which any other connection's commit changes, and how often it did.
+    version: Option<i64>,
+    epoch: u64,
     /// Sessions written by the running job, and by the jobs before it in the open transaction.
     job: HashSet<String>,
     group: HashSet<String>,
 }
 
 impl Cache {
+    /// A transaction was begun: if others have committed since the last one, what is known of each session is looked at before
+    /// it is used. Numbers alone do not tell: a log may have been erased and have grown again to the same length.
+    pub(in crate::sqlite) fn group_begun(&mut self, db: &Connection) {
+        let version = db.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get(0)));
+        // A version that cannot be had is a reason to look too.
+        let version = version.ok();
+        if version.is_none() || self.version != version {
+            self.epoch += 1;
+            self.version = version;
+        }
+    }
+
     /// Before an append: takes notice of what other processes wrote since. `last` is the log's newest number.
     pub(in crate::sqlite) fn catch_up(&mut self, db: &Connection, session: &str, last: Option<i64>) -> rusqlite::Result<()> {
         let last = last.unwrap_or(-1);
         self.tick += 1;
         let mut known = self.sessions.get_mut(session);
-        if let Some(known) = known.as_deref_mut().filter(|known| known.seq == last) {
+        if let Some(known) = known.as_deref_mut().filter(|known| known.seq == last && known.epoch == self.epoch) {
             known.used = self.tick;
             return Ok(());
         }
         // What is learned now may be the job's own work.
         self.job.insert(session.to_owned());
-        if let Some(known) = known {
+        if let Some(known) = known
+            && known.seq <= last
+            && known.follow(db, session, last)?
+        {
             known.used = self.tick;
-            if known.seq < last && known.follow(db, session, last)? {
-                return Ok(());
-            }
+            known.epoch = self.epoch;
+            return Ok(());
         }
         if self.sessions.len() >= SESSIONS {
             drop_older_half(&mut self.sessions, |known| known.used);
         }
-        self.sessions.insert(session.to_owned(), Known { used: self.tick, ..Known::new(db, session, last)? });
+        let known = Known { used: self.tick, epoch: self.epoch, ..Known::new(db, session, last)? };
+        self.sessions.insert(session.to_owned(), known);
         Ok(())
     }
 
@@ -162,6 +182,7 @@ impl Known {
             parts: HashMap::new(),
             updates: Vec::new(),
             blocked: blocked.is_some(),
+            epoch: 0,
             used: 0,
         })
     }
