@@ -134,6 +134,7 @@ fn what_others_removed_and_made_again_is_a_first_one() {
         append(&other, S, message(S, M, &json!({}))).unwrap();
         append(&store, S, text(S, M, "prt_a", "again")).unwrap();
         append(&store, S, text(S, M, "prt_a", "and again")).unwrap();
+        assert_eq!(replayed(&path), projected(&path));
         append(&store, S, super::support::message_removed(S, M)).unwrap();
         append(&store, S, message(S, M, &json!({}))).unwrap();
         assert_eq!(replayed(&path), projected(&path));
@@ -157,26 +158,27 @@ fn a_text_that_becomes_a_step_finish_is_not_emptied_from_then_on() {
 
 #[test]
 fn a_log_that_was_erased_and_grew_again_keeps_its_events() {
-    let room = Room::new();
-    let path = room.path("opencode.db");
-    let store = store(&path, true);
-    begin(&store, S);
-    for n in 0..3 {
-        append(&store, S, text(S, M, "prt_a", &"x".repeat(100 + n))).unwrap();
-    }
-    // OpenCode's deletion, and the same session made again by it, with as many events, none of which
-    // supersedes another.
-    raw(&path).execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session; DELETE FROM event_sequence").unwrap();
-    let other = super::support::open(&path, true);
-    begin(&other, S);
-    for n in 0..3 {
-        append(&other, S, text(S, M, &format!("prt_only_once_{n}"), &"y".repeat(100 + n))).unwrap();
-    }
-    drop(other);
-    for n in 0..3 {
-        append(&store, S, text(S, M, "prt_a", &"z".repeat(100 + n))).unwrap();
-        assert_eq!(replayed(&path), projected(&path));
-        assert_eq!(checked(&path).1, []);
+    for snapshots in [1, 3] {
+        let room = Room::new();
+        let path = room.path("opencode.db");
+        let store = store(&path, true);
+        begin(&store, S);
+        for n in 0..snapshots {
+            append(&store, S, text(S, M, "prt_a", &"x".repeat(100 + n))).unwrap();
+        }
+        // OpenCode's deletion, and the same session made again by it, with as many events, none of which supersedes another.
+        raw(&path).execute_batch("PRAGMA foreign_keys = ON; DELETE FROM session; DELETE FROM event_sequence").unwrap();
+        let other = super::support::open(&path, true);
+        begin(&other, S);
+        for n in 0..snapshots {
+            append(&other, S, text(S, M, &format!("prt_only_once_{n}"), &"y".repeat(100 + n))).unwrap();
+        }
+        drop(other);
+        for n in 0..3 {
+            append(&store, S, text(S, M, "prt_a", &"z".repeat(100 + n))).unwrap();
+            assert_eq!(replayed(&path), projected(&path));
+            assert_eq!(checked(&path).1, []);
+        }
     }
 }
 
