@@ -90,9 +90,12 @@ def check(compact=COMPACT):
         said = subprocess.run([*shlex.split(compact), file], capture_output=True, text=True, cwd=os.path.join(HERE, ".."))
         if said.returncode:
             return False, said.stderr.strip()[-400:]
-        events = log_of(file)
+        try:
+            events = log_of(file)
+            got = replayed(events, file)
+        except RuntimeError as refused:
+            return False, str(refused)
         emptied = [e for e in events if e["data"].get("partID") == "prt_emptied"]
-        got = replayed(events, file)
         different = sorted(key for key in want.keys() | got.keys() if want.get(key) != got.get(key))
         first = "" if not different else "; ".join(f"{at}: {what}" for at, what in list(oracle.differences(want.get(different[0]), got.get(different[0])))[:3])
         fine = bool(emptied) and not different
