@@ -66,7 +66,7 @@ fn neighbours_are_seen_in_a_long_list_that_changes() {
         let wrong: Vec<_> = (0..200).map(|_| store.neighbours()).filter(|seen| *seen != expected).collect();
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         // The kernel gives the list in pieces that are not of one moment, so a look may miss somebody; looks that missed
-        // one often would leave OpenCode no room. A single scan misses about one time in three here.
+        // one often would leave OpenCode no room.
         assert!(wrong.len() <= 6, "{} of 200: {:?}", wrong.len(), wrong.first());
     });
     ours.kill();
