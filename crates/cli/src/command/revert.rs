@@ -24,7 +24,8 @@ pub(crate) fn revert(args: &RevertArgs, place: &Place, out: &mut Out) -> Result<
             tell(&marked.session, args.session.json, "Undone", out)?;
         }
         let part = boundary.part.map(|part| format!(", part {part}")).unwrap_or_default();
-        output::status(&format!("Undone from {} on{part}; `annalist unrevert {id}` takes it back.", boundary.message));
+        let back = if args.commit { String::new() } else { format!("; `annalist unrevert {id}` takes it back") };
+        output::status(&format!("Undone from {} on{part}{back}.", boundary.message));
         for file in marked.files {
             output::status(&format!("Changed there and left as it is: {file}"));
         }
@@ -32,7 +33,10 @@ pub(crate) fn revert(args: &RevertArgs, place: &Place, out: &mut Out) -> Result<
     if args.commit {
         let removed = store.commit_revert(&id).wait()?;
         tell(&store.session(&id)?, args.session.json, "Removed", out)?;
-        output::status(&format!("{} removed for good.", output::count(removed.len() as u64, "message or part")));
+        output::status(&match removed.len() {
+            0 => "Nothing was undone in it, so nothing was removed.".to_owned(),
+            _ => format!("Removed for good: {}", removed.join(", ")),
+        });
     }
     Ok(())
 }

@@ -183,9 +183,9 @@ pub(crate) fn error(path: &Path, source: &rusqlite::Error) -> Error {
         Some(ErrorCode::PermissionDenied) => Error::Io { file, source: std::io::ErrorKind::PermissionDenied.into() },
         Some(ErrorCode::CannotOpen) => {
             // SQLite says only that it could not; the operating system says why.
-            let source = match std::fs::File::open(path) {
+            let source = match open::may(path, rustix::fs::Access::READ_OK) {
                 Err(source) => source,
-                Ok(_) => std::io::Error::other(
+                Ok(()) => std::io::Error::other(
                     "cannot be opened together with its -wal and -shm files; if its folder cannot be written, copy the file and its -wal to one that can, and open the copy",
                 ),
             };

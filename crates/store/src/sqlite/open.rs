@@ -5,6 +5,7 @@ use super::{File, error};
 use crate::error::Error;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use rustix::fs::Access;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -121,14 +122,20 @@ pub(super) fn reader(path: &Path) -> Result<Connection, Error> {
     let used = pending || with_suffix(path, "-shm").exists();
     // Somebody else's file that nobody has open: without a log to mind, the bare file is the whole truth. The usual way would
     // leave a -shm there that is ours, and that its owner cannot write.
-    if !used && fs::OpenOptions::new().write(true).open(path).is_err() {
+    if !used && may(path, Access::WRITE_OK).is_err() {
         return frozen(path);
     }
     match connect(path, pending) {
         // The file could be written, its folder cannot.
-        Err(Error::Io { .. } | Error::ReadOnly { .. }) if !used && fs::File::open(path).is_ok() => frozen(path),
+        Err(Error::Io { .. } | Error::ReadOnly { .. }) if !used && may(path, Access::READ_OK).is_ok() => frozen(path),
         other => other,
     }
+}
+
+/// Whether this process may read or write a file. Asked, not tried: closing a second descriptor of the database would drop the
+/// locks that SQLite holds on it in this process.
+pub(super) fn may(path: &Path, what: Access) -> io::Result<()> {
+    Ok(rustix::fs::access(path, what)?)
 }
 
 /// A connection to a file that takes no locks and makes no files.
