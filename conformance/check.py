@@ -56,6 +56,23 @@ def recordings(binary):
     check("(a) the recorded documents through import and export", done.returncode == 0, done.stderr.strip()[-400:])
 
 
+def served(binary):
+    """(e) The recorded HTTP calls and event streams, played against our server."""
+    lists = [x for name in ("accepted.txt", "accepted-until-loop.txt") for x in ("--accept", os.path.join(HERE, name))]
+    done = subprocess.run([sys.executable, os.path.join(HERE, "oracle", "oracle.py"), "compare", os.path.join(HERE, "golden"),
+                           "api/*", "--binary", binary, *lists], capture_output=True, text=True)
+    print("        " + done.stdout.strip().replace("\n", "\n        "))
+    check("(e) the recorded HTTP calls and event streams", done.returncode == 0, done.stderr.strip()[-400:])
+
+
+def sdk(binary):
+    """(f) The official SDK, unchanged, against our server."""
+    folder = os.path.join(HERE, "sdk")
+    subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=folder, check=True, stdout=sys.stderr)
+    done = subprocess.run(["npm", "test"], cwd=folder, capture_output=True, text=True, env={**os.environ, "ANNALIST_BINARY": binary})
+    check("(f) the official SDK against our server", done.returncode == 0, done.stdout.strip()[-1500:])
+
+
 def exports(binary, ref):
     """(b) Every session of a real database, exported by both."""
     os.makedirs(os.path.dirname(ref.db), exist_ok=True)
@@ -125,6 +142,8 @@ if __name__ == "__main__":
     binary = os.path.abspath(a.binary)
     oracle.install()
     recordings(binary)
+    served(binary)
+    sdk(binary)
     with oracle.Reference(start=False, root=tempfile.mkdtemp(prefix="check-")) as ref:
         documents = exports(binary, ref)
         opened(binary, ref, again(binary, ref, documents))

@@ -1,7 +1,7 @@
 //! The command line.
 
 use clap::builder::NonEmptyStringValueParser;
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Behind the options of a command itself.
@@ -78,6 +78,8 @@ pub(crate) enum Command {
     ///
     /// Works in small steps beside a running OpenCode, and may be interrupted and started again.
     Compact(CompactArgs),
+    /// Serve OpenCode's session API over HTTP
+    Serve(ServeArgs),
     /// About the database file
     #[command(subcommand)]
     Db(DbCommand),
@@ -275,4 +277,53 @@ pub(crate) struct CompactArgs {
     /// The counts as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ServeArgs {
+    /// The port to listen on; 0 takes a free one
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    pub(crate) port: u16,
+    /// The address to listen on. Others than loopback take a password ($OPENCODE_SERVER_PASSWORD)
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) hostname: String,
+    /// A web page's origin (scheme, host, port) that may ask; may be given several times
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) cors: Vec<String>,
+    /// How much to say on standard error
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    pub(crate) log_level: LogLevel,
+}
+
+/// A level of the log, in either case (`opencode serve` is given them in capitals).
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(crate) enum LogLevel {
+    /// What failed here
+    #[value(alias = "ERROR")]
+    Error,
+    /// What may go wrong, too
+    #[value(alias = "WARN")]
+    Warn,
+    /// The usual
+    #[value(alias = "INFO")]
+    Info,
+    /// A line a request
+    #[value(alias = "DEBUG")]
+    Debug,
+    /// Everything
+    #[value(alias = "TRACE")]
+    Trace,
+}
+
+impl LogLevel {
+    pub(crate) fn level(self) -> tracing::Level {
+        match self {
+            LogLevel::Error => tracing::Level::ERROR,
+            LogLevel::Warn => tracing::Level::WARN,
+            LogLevel::Info => tracing::Level::INFO,
+            LogLevel::Debug => tracing::Level::DEBUG,
+            LogLevel::Trace => tracing::Level::TRACE,
+        }
+    }
 }

@@ -36,6 +36,12 @@ pub(crate) enum CliError {
     Unsound { findings: String, file: PathBuf },
     #[error("{}: {source}{}", .file.display(), io_step(.source))]
     File { file: PathBuf, source: io::Error },
+    #[error("port {port} is taken{holder}; end that, or let the system choose a port with --port 0")]
+    PortTaken { port: u16, holder: String },
+    #[error("{name:?} is no address to listen on; give one of this machine, such as 127.0.0.1")]
+    NoAddress { name: String },
+    #[error("{0}")]
+    Serve(#[from] annalist_server::StartError),
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
 }

@@ -3,6 +3,7 @@
 mod args;
 mod command;
 mod error;
+mod holder;
 mod output;
 mod place;
 
@@ -57,6 +58,7 @@ fn run(args: &Args, out: &mut Out) -> Result<(), CliError> {
         Command::Verify(verify) => command::verify::run(verify, &place()?, out),
         Command::Rebuild(rebuild) => command::rebuild::run(rebuild, &place()?, out),
         Command::Compact(compact) => command::compact::run(compact, &place()?, out),
+        Command::Serve(serve) => command::serve::run(serve, &place()?, out),
         Command::Db(DbCommand::Path(path)) => command::db::path(path, &place()?, out),
     }
 }

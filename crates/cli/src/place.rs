@@ -141,6 +141,15 @@ impl Place {
         Ok(store)
     }
 
+    /// Opens the database for a server. One that can only be read is served too; writing then fails with the reason.
+    pub(crate) fn open_or_make_to_serve(&self) -> Result<Store, CliError> {
+        let store = Store::open(&self.file, Create::IfMissing)?;
+        if let Err(reason) = store.writable() {
+            crate::output::status(&format!("annalist: {reason}"));
+        }
+        Ok(store)
+    }
+
     /// A device or a pipe has no length, and whoever takes it for an empty file would be told to remove it.
     fn must_be_a_file(&self) -> Result<(), CliError> {
         match fs::metadata(&self.file) {

@@ -104,6 +104,12 @@ pub trait Snapshot {
     /// Those of the backend.
     fn project(&self, id: &str) -> Result<Option<ProjectRow>, Error>;
 
+    /// All projects with all their fields, or only the one with this id.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn projects(&self, id: Option<&str>, visit: &mut dyn FnMut(annalist_schema::Project<'static>)) -> Result<(), Error>;
+
     /// What a session's steps cost, those of messages made before the session apart.
     ///
     /// # Errors

@@ -174,6 +174,20 @@ fn same(key: &MessageKey, there: &WithParts, message: Message<'static>, parts: V
     if equal { Ok(()) } else { Err(Error::IdTaken { what: "message", id: key.id.clone(), owner: None }) }
 }
 
+/// The message under the id of another; nothing if that is new. For those who write a message inside their own transaction.
+pub(crate) fn there(tx: &dyn Transaction, message: &Message<'_>, tombs: &Tombs) -> Result<Option<WithParts>, Error> {
+    let key = MessageKey::of(message)?;
+    if exists(tx, &key, tombs)? { transcript::message(tx, &key.session, &key.id).map(Some) } else { Ok(None) }
+}
+
+/// Writes a new message with its parts inside the caller's transaction.
+pub(crate) fn write(tx: &mut dyn Transaction, message: &Message<'_>, parts: Vec<Part<'static>>) -> Result<WithParts, Error> {
+    let key = MessageKey::of(message)?;
+    record(tx, &key.session, "message.updated.1", "info", message.object().borrowed(), None)?;
+    write_parts(tx, &key, parts)?;
+    transcript::message(tx, &key.session, &key.id)
+}
+
 /// Removes a message inside the caller's transaction.
 pub(crate) fn remove(tx: &mut dyn Transaction, session: &str, message: &str) -> Result<bool, Error> {
     if tx.message_owner(message)?.as_deref() != Some(session) {

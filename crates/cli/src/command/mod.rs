@@ -9,6 +9,7 @@ pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod rebuild;
 pub(crate) mod revert;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod verify;
 

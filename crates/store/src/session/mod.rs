@@ -6,6 +6,7 @@ mod create;
 mod delete;
 mod fork;
 mod patch;
+mod prompt;
 mod revert;
 mod slug;
 mod todo;
@@ -15,6 +16,7 @@ pub use create::{NewSession, VERSION};
 pub use delete::Deleted;
 pub use fork::Forked;
 pub use patch::SessionPatch;
+pub use prompt::{Prompt, Prompted};
 pub use revert::{Boundary, Reverted};
 pub use usage::Spent;
 

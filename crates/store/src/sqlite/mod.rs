@@ -16,6 +16,7 @@ mod neighbours;
 mod open;
 mod pace;
 mod project;
+mod projects;
 mod read;
 mod readers;
 mod side;

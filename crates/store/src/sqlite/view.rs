@@ -1,7 +1,7 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
 use super::supersede::{Cache, Step};
-use super::{File, erase, error, legacy, log, project, read, spent, todo};
+use super::{File, erase, error, legacy, log, project, projects, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
 use crate::backend::{Flow, Snapshot, Transaction};
 use crate::error::Error;
@@ -113,6 +113,10 @@ impl Snapshot for View<'_> {
 
     fn project(&self, id: &str) -> Result<Option<ProjectRow>, Error> {
         read::project(self.db, id).map_err(self.failed())
+    }
+
+    fn projects(&self, id: Option<&str>, visit: &mut dyn FnMut(annalist_schema::Project<'static>)) -> Result<(), Error> {
+        projects::visit(self.db, id, visit).map_err(self.failed())
     }
 
     fn spent(&self, session: &str) -> Result<Spent, Error> {

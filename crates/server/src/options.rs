@@ -1,0 +1,106 @@
+//! How a server is set up.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a server is set up.
+#[derive(Clone)]
+pub struct Options {
+    /// The address to listen on. Anything but loopback takes a password.
+    pub address: IpAddr,
+    /// The port; 0 takes a free one.
+    pub port: u16,
+    /// The name in the line that says where the server listens; the address if there is none.
+    pub hostname: Option<String>,
+    /// Who may ask; nobody is turned away without one.
+    pub login: Option<Login>,
+    /// Origins beside the ones that the reference allows, such as `https://example.com`.
+    pub cors: Vec<String>,
+    /// Bytes of a request's body, at most. 64 MB.
+    pub body_limit: u64,
+    /// The time between two signs of life on an event stream. 10 s, as the reference.
+    pub heartbeat: Duration,
+    /// Requests that name no folder are about this one.
+    pub directory: PathBuf,
+    /// Where configuration is read from, and what `/path` answers.
+    pub places: Places,
+}
+
+/// A user and a password.
+#[derive(Clone)]
+pub struct Login {
+    /// the user; `opencode` where none is given
+    pub username: String,
+    /// the password
+    pub password: String,
+}
+
+/// Folders of the person who runs the server.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// the home folder
+    pub home: PathBuf,
+    /// OpenCode's state folder
+    pub state: PathBuf,
+    /// OpenCode's configuration folder
+    pub config: PathBuf,
+    /// the file of `OPENCODE_CONFIG`
+    pub config_file: Option<PathBuf>,
+    /// the text of `OPENCODE_CONFIG_CONTENT`
+    pub config_content: Option<String>,
+}
+
+/// Never shows the password.
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").field("username", &self.username).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Options { address, port, login, cors, directory, .. } = self;
+        f.debug_struct("Options")
+            .field("address", address)
+            .field("port", port)
+            .field("login", login)
+            .field("cors", cors)
+            .field("directory", directory)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Options {
+    /// A server on loopback for one folder, with everything else as usual.
+    #[must_use]
+    pub fn new(directory: PathBuf, places: Places) -> Self {
+        Options {
+            address: IpAddr::from([127, 0, 0, 1]),
+            port: 4096,
+            hostname: None,
+            login: None,
+            cors: Vec::new(),
+            body_limit: 64 << 20,
+            heartbeat: Duration::from_secs(10),
+            directory,
+            places,
+        }
+    }
+}
+
+impl Places {
+    /// The usual places, from the environment (`HOME`, `XDG_STATE_HOME`, `XDG_CONFIG_HOME`, `OPENCODE_CONFIG`, `OPENCODE_CONFIG_CONTENT`).
+    #[must_use]
+    pub fn from_env() -> Self {
+        let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = set("HOME").unwrap_or_else(|| PathBuf::from("/"));
+        Places {
+            state: set("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state")).join("opencode"),
+            config: set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")).join("opencode"),
+            config_file: std::env::var_os("OPENCODE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from),
+            config_content: std::env::var("OPENCODE_CONFIG_CONTENT").ok().filter(|text| !text.is_empty()),
+            home,
+        }
+    }
+}
