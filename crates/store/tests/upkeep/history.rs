@@ -227,8 +227,6 @@ fn history(ops: &[(Op, Writer)], saved: &Cell<(i64, i64)>) {
     assert_eq!(after.iter().map(|e| e.0).collect::<Vec<_>>(), before.iter().map(|e| e.0).collect::<Vec<_>>(), "numbers stay");
     let again = compacted(&kept);
     assert_eq!((again.events(), again.moved), (0, 0), "a second run finds nothing");
-    // What the writers emptied on the way is among what a look at the whole log finds.
-    assert!(emptied(&bounded) <= emptied(&kept));
     let (on_the_way, in_the_end) = saved.get();
     saved.set((on_the_way + emptied(&bounded), in_the_end + emptied(&kept)));
     compacted(&bounded);
