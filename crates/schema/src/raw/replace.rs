@@ -1,7 +1,7 @@
 //! Replacing whole strings at any depth of a value.
 
 use super::text::{unescape, write_string};
-use super::{Json, scan};
+use super::{Json, Kind, scan};
 use memchr::memmem;
 
 impl Json<'_> {
@@ -11,6 +11,9 @@ impl Json<'_> {
     pub fn replace_strings(&self, prefixes: &[&str], with: impl Fn(&str) -> Option<String>) -> Option<Json<'static>> {
         let text = self.as_str();
         let bytes = text.as_bytes();
+        if self.kind() == Kind::String && !prefixes.iter().any(|prefix| text[1..].starts_with(prefix)) {
+            return None;
+        }
         // Most values hold no such string, and some are megabytes: look before walking through all of them.
         let opens = |prefix: &&str| memmem::find_iter(bytes, prefix).any(|at| at > 0 && bytes[at - 1] == b'"');
         if !prefixes.iter().any(opens) {

@@ -165,10 +165,11 @@ fn copy_part(tx: &mut dyn Transaction, ids: &Ids, row: &PartRow<'_>, message: &s
             }
         }
         Some("tool") => {
-            if let Some(mut state) = part.get("state").and_then(Json::as_object).map(Object::into_static)
-                && ids.rename(&mut state, &["output", "raw", "error"])
-            {
-                part.set("state", Json::from(state));
+            let state = part.get("state").and_then(Json::as_object);
+            let renamed =
+                state.and_then(|mut state| ids.rename(&mut state, &["output", "raw", "error"]).then(|| Json::from(state)));
+            if let Some(state) = renamed {
+                part.set("state", state);
             }
         }
         _ => {}
