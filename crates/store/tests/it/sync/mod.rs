@@ -1,0 +1,11 @@
+//! Sync and live delivery.
+
+mod deliver;
+mod erased;
+mod flaky;
+mod foreign;
+mod history;
+mod model;
+mod replay;
+mod resume;
+mod support;
