@@ -225,7 +225,7 @@ pub(crate) struct DeleteArgs {
     /// First write a document of each session into this folder, as ID.json
     #[arg(long, value_name = "FOLDER")]
     pub(crate) export: Option<PathBuf>,
-    /// What was deleted as a JSON object, {"sessions": [ID, ...]}, those that others started first
+    /// What was deleted as a JSON object, {"sessions": [ID, ...]}, children before their parents
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -5,19 +5,18 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::fs;
 
-/// The rows that a log gives and the todo list, one text each. `time_updated` is another look at the reference's clock, in
-/// rows that it wrote.
-fn rows(world: &World, file: &str) -> Vec<String> {
+/// All sessions as documents, and the todo lists, which no document holds.
+fn content(world: &World, file: &str) -> Vec<Value> {
     let db = world.sqlite(file);
-    let mut all = Vec::new();
-    for table in ["session", "message", "part", "todo"] {
-        let mut columns = db.prepare("SELECT name FROM pragma_table_info(?1) WHERE name != 'time_updated'").unwrap();
-        let columns: Vec<String> = columns.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        let quoted: Vec<String> = columns.iter().map(|column| format!("quote({column})")).collect();
-        let mut rows = db.prepare(&format!("SELECT {} FROM {table} ORDER BY 1", quoted.join(" || '|' || "))).unwrap();
-        all.extend(rows.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap));
-    }
-    all
+    let list = |sql: &str| -> Vec<String> {
+        let mut statement = db.prepare(sql).unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let sessions = list("SELECT id FROM session ORDER BY id");
+    let documents = sessions.iter().map(|id| world.run_on(&format!("../{file}"), &["export", id]).json());
+    let todos = list("SELECT session_id || position || content || status || priority FROM todo ORDER BY 1");
+    assert!(!todos.is_empty());
+    documents.chain(todos.into_iter().map(Value::from)).collect()
 }
 
 fn tampered() -> World {
@@ -83,7 +82,7 @@ fn a_new_file_from_the_log() {
     let run = world.run(&["rebuild", "--into", "../new\u{7}.db"]);
     assert_eq!(run.ok(), "Rebuilt: 20 sessions from their logs, 0 copied as they were, into ../new\u{fffd}.db\n");
     assert!(run.err.starts_with("No log tells of these tables, copied as they were: "), "{}", run.err);
-    assert!(rows(&world, "new\u{7}.db") == rows(&world, "small.db"), "the same rows");
+    assert!(content(&world, "new\u{7}.db") == content(&world, "small.db"), "the same content");
     assert!(world.run_on("../new\u{7}.db", &["verify"]).err.starts_with("20 sessions"));
 
     let world = tampered();
@@ -131,7 +130,7 @@ fn emptied(db: &Connection) -> i64 {
 #[test]
 fn superseded_events_are_emptied() {
     let world = World::with_fixture();
-    let before = rows(&world, "small.db");
+    let before = content(&world, "small.db");
     let run = world.unchanged(|| world.run(&["compact", "--dry-run"]));
     let gain = run.ok().strip_prefix("Would empty: ").unwrap().to_owned();
     assert_eq!(run.err, "");
@@ -143,7 +142,7 @@ fn superseded_events_are_emptied() {
     assert_eq!(run.ok(), format!("Emptied: {gain}"));
     assert_eq!(run.err, "The space is free for further growth; --reclaim gives whole free pages back to the disk.\n");
     assert_eq!(emptied(&world.sqlite("small.db")), counted["events"].as_i64().unwrap());
-    assert!(rows(&world, "small.db") == before, "the same rows");
+    assert!(content(&world, "small.db") == before, "the same content");
     world.run(&["verify"]).ok();
     let again = world.run(&["compact", "--json"]).json();
     assert_eq!(
@@ -208,7 +207,7 @@ fn space_is_not_given_back_while_somebody_has_the_file_open() {
     assert_eq!((&done["events"], done.get("file")), (&json!(0), None));
     assert!(fs::metadata(world.path("small.db")).unwrap().len() >= size);
 
-    // It waits, and sees the same rows afterwards.
+    // It waits, and sees the same content afterwards.
     world.run(&["compact", "--reclaim", "--force"]).ok();
     assert_eq!(here.query_row("SELECT count(*) FROM session", [], |row| row.get::<_, i64>(0)).unwrap(), 20);
     drop(here);
