@@ -69,7 +69,13 @@ fn ops() -> impl Strategy<Value = Vec<(Op, Writer)>> {
 fn make(op: &Op) -> (&'static str, NewEvent) {
     match op {
         Op::Create(s) => (SESSIONS[*s], created(&info(SESSIONS[*s]))),
-        Op::Update(s, fields, value) => (SESSIONS[*s], updated(&session_info(SESSIONS[*s], *fields, *value))),
+        Op::Update(s, fields, value) => {
+            let mut event = updated(&session_info(SESSIONS[*s], *fields, *value));
+            for (mark, spelled) in [(CLEARED_OBJECT, "{  }"), (CLEARED_LIST, "[  ]")] {
+                event.data = event.data.replace(mark, spelled);
+            }
+            (SESSIONS[*s], event)
+        }
         Op::Message(s, m, value) => {
             let (session, id) = (SESSIONS[*s], format!("msg_{s}{m}"));
             // Its time moves, the row's must not.
@@ -108,25 +114,35 @@ fn any_part(session: &str, message: &str, id: &str, value: u8) -> NewEvent {
     }
 }
 
+/// What stands for an empty value that clears, until it is spelled as one.
+const CLEARED_OBJECT: &str = r#"{"cleared":true}"#;
+const CLEARED_LIST: &str = r#"["cleared"]"#;
+
 /// An info with some of the optional fields, each with its value or with the one that clears it.
 fn session_info(session: &str, fields: u16, value: u8) -> Value {
     let has = |bit: u16| fields >> bit & 1 == 1;
     let mut info = with(info(session), &json!({"title": "t".repeat(usize::from(value) + 40)}));
     let v = i64::from(value);
+    let clears = value % 4 == 1;
     let optional = [
         ("parentID", json!("ses_parent")),
         ("path", json!(format!("p/{value}"))),
         ("share", json!({"url": if value.is_multiple_of(3) { String::new() } else { format!("https://x/{value}") }})),
         (
             "summary",
-            if has(12) {
+            if clears {
+                json!({"additions": 0, "deletions": 0, "files": 0, "diffs": ["cleared"]})
+            } else if has(12) {
                 json!({"additions": v, "deletions": 1, "files": 2, "diffs": [{"file": "a", "additions": v, "deletions": 0}]})
             } else {
                 json!({"additions": v, "deletions": 0, "files": 0})
             },
         ),
-        ("metadata", json!({"v": v})),
-        ("permission", json!([{"permission": "bash", "pattern": v.to_string(), "action": "ask"}])),
+        ("metadata", if clears { json!({"cleared": true}) } else { json!({"v": v}) }),
+        (
+            "permission",
+            if clears { json!(["cleared"]) } else { json!([{"permission": "bash", "pattern": v.to_string(), "action": "ask"}]) },
+        ),
         ("agent", json!(format!("agent{value}"))),
         ("model", json!({"id": "m", "providerID": format!("p{value}")})),
         ("revert", json!({"messageID": "msg_00", "snapshot": v.to_string()})),

@@ -10,7 +10,8 @@ use serde_json::Value;
 pub fn publish(db: &mut Connection, session: &str, event: &NewEvent) -> bool {
     db.execute_batch("PRAGMA foreign_keys = ON").unwrap();
     let tx = db.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
-    let data: Value = serde_json::from_str(&event.data).unwrap();
+    // Where we clear (sharing the file, "Clears"), an empty value is spelled in a way of its own.
+    let data: Value = serde_json::from_str(&event.data.replace("{  }", "null").replace("[  ]", "null")).unwrap();
     let latest: Option<i64> =
         tx.query_row("SELECT seq FROM event_sequence WHERE aggregate_id = ?1", [session], |row| row.get(0)).optional().unwrap();
     let seq = latest.unwrap_or(-1) + 1;
@@ -127,6 +128,7 @@ fn patch(tx: &Transaction<'_>, session: &str, info: &Value) -> rusqlite::Result<
         ("model", "/model", false, false),
     ] {
         match info.pointer(path) {
+            Some(Value::Null) => set(column, &Option::<i64>::None)?,
             Some(value) if text => set(column, &value.as_str())?,
             Some(value) => set(column, &value.to_string())?,
             None if cleared => set(column, &Option::<i64>::None)?,
@@ -146,7 +148,9 @@ fn patch(tx: &Transaction<'_>, session: &str, info: &Value) -> rusqlite::Result<
         ("time_updated", "/time/updated", false),
         ("time_compacting", "/time/compacting", false),
     ] {
+        let cleared = column.starts_with("summary_") && info.pointer("/summary/diffs") == Some(&Value::Null);
         match info.pointer(path) {
+            Some(_) if cleared => set(column, &Option::<i64>::None)?,
             Some(value) => set(column, &value.as_i64())?,
             None if zero => set(column, &0)?,
             None => 0,
