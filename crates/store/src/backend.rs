@@ -269,6 +269,23 @@ pub trait Backend: Send + Sync {
     /// Who else has the record open.
     fn neighbours(&self) -> Neighbours;
 
+    /// Keeps a few bytes beside the record for a later process, in the place of those of that name before. They are a hint:
+    /// they may be gone or damaged when they are asked for. A backend without a place for them keeps none.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if they cannot be kept.
+    fn keep_hint(&self, _name: &'static str, _bytes: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Bytes that were kept, unless there are more than `most`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if they are there and cannot be read.
+    fn hint(&self, _name: &'static str, _most: usize) -> Result<Option<Vec<u8>>, Error> {
+        Ok(None)
+    }
+
     /// The locks of those who run sessions.
     fn session_locks(&self) -> &dyn SessionLocks;
 }

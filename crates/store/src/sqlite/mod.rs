@@ -9,6 +9,7 @@ mod checkpoint;
 mod claims;
 mod columns;
 mod erase;
+mod hint;
 mod legacy;
 mod log;
 mod migrations;
@@ -156,6 +157,14 @@ impl Backend for Sqlite {
 
     fn neighbours(&self) -> Neighbours {
         neighbours::look(&self.side)
+    }
+
+    fn keep_hint(&self, name: &'static str, bytes: &[u8]) -> Result<(), Error> {
+        self.side.keep_hint(name, bytes)
+    }
+
+    fn hint(&self, name: &'static str, most: usize) -> Result<Option<Vec<u8>>, Error> {
+        self.side.hint(name, most)
     }
 
     fn session_locks(&self) -> &dyn SessionLocks {

@@ -5,6 +5,7 @@ mod erased;
 mod flaky;
 mod foreign;
 mod history;
+mod kept;
 mod model;
 mod replay;
 mod resume;
