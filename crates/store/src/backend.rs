@@ -195,6 +195,12 @@ pub trait Transaction: Snapshot {
     /// the backend.
     fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error>;
 
+    /// Whether another process removed this part, or an earlier one did not long ago. What is older is not known.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn was_part_removed(&self, part: &str) -> Result<bool, Error>;
+
     /// Erases a log from its beginning, at most about `bytes` of it. Answers whether there is more.
     ///
     /// # Errors

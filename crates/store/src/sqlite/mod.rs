@@ -20,6 +20,7 @@ mod project;
 mod projects;
 mod read;
 mod readers;
+mod removed;
 mod side;
 mod spent;
 mod supersede;

@@ -6,6 +6,7 @@
 
 use super::checkpoint::{Bounds, Log};
 use super::pace::{Machine, Pace, World};
+use super::removed::Removed;
 use super::side::Side;
 use super::supersede::Cache;
 use super::view::View;
@@ -82,6 +83,7 @@ impl Writer {
                     version: None,
                     foreign: true,
                     superseded,
+                    removed: Removed::default(),
                 };
                 thread.run(&jobs);
             })
@@ -129,6 +131,8 @@ struct Thread {
     foreign: bool,
     /// Where the snapshots stand that the next appends supersede.
     superseded: Option<Cache>,
+    /// What others removed.
+    removed: Removed,
 }
 
 /// What became of a job inside the open transaction.
@@ -241,8 +245,14 @@ impl Thread {
         if self.listener.get().is_some() {
             // A failure here says nothing about the write: then others are taken to have been here.
             let version = data_version(&self.db).ok();
-            self.foreign |= version.is_none() || self.version != version;
+            let foreign = version.is_none() || self.version != version;
+            self.foreign |= foreign;
             self.version = version;
+            if foreign {
+                self.removed.doubt();
+            }
+        } else {
+            self.removed.doubt();
         }
         Ok(())
     }
@@ -251,13 +261,16 @@ impl Thread {
     fn one(&mut self, job: Job) -> Result<Vec<Appended>, Error> {
         let failed = |e: rusqlite::Error| error(&self.file.path, &e);
         self.db.execute_batch("SAVEPOINT job").map_err(failed)?;
-        let mut view = View::emptying(&self.db, &self.file, self.superseded.as_mut());
+        let mut view = View::writing(&self.db, &self.file, self.superseded.as_mut(), &self.removed);
         let result = catch_unwind(AssertUnwindSafe(|| job(&mut view)))
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
             Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
             result => result.map(|()| view.into_appended()),
         };
+        if result.is_err() {
+            self.removed.undone();
+        }
         if result.is_err() && !self.db.is_autocommit() {
             self.db.execute_batch("ROLLBACK TO job").map_err(failed)?;
         }
@@ -305,6 +318,7 @@ impl Thread {
     }
 
     fn undo(&mut self) {
+        self.removed.undone();
         if !self.db.is_autocommit() {
             // Nothing better is left if this fails too: the next BEGIN will say so to its jobs.
             self.db.execute_batch("ROLLBACK").ok();

@@ -50,6 +50,72 @@ fn to_a_removed_part() {
     assert_eq!(room.count("part"), 1);
 }
 
+/// What the reference does to remove a part: the event and the row, in one transaction.
+fn removed_elsewhere(room: &Room, session: &str, message: &str, part: &str) {
+    let db = room.sql();
+    let data = json!({"sessionID": session, "messageID": message, "partID": part}).to_string();
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    db.execute("UPDATE event_sequence SET seq = seq + 1 WHERE aggregate_id = ?1", [session]).unwrap();
+    db.execute(
+        "INSERT INTO event SELECT ?1, aggregate_id, seq, 'message.part.removed.1', ?2 FROM event_sequence WHERE aggregate_id = ?3",
+        [&annalist_schema::id::new(annalist_schema::id::Kind::Event), &data, session],
+    )
+    .unwrap();
+    db.execute("DELETE FROM part WHERE id = ?1", [part]).unwrap();
+    db.execute_batch("COMMIT").unwrap();
+}
+
+#[test]
+fn to_a_part_that_another_process_removed() {
+    let room = Room::new();
+    let session = room.session();
+    room.say(&session, user("msg_1", 1), &["a", "b", "c", "d"]);
+    removed_elsewhere(&room, &session, "msg_1", "prt_1_3");
+    let late = |id: &str| part(&text(&session, "msg_1", id));
+    gone(room.store.update_part(late("prt_1_3"), Durability::Process).wait(), "part");
+    gone(room.store.create_part(late("prt_1_3")).wait(), "part");
+    gone(room.store.update_part_with(&session, "msg_1", "prt_1_3", |_| ()).wait(), "part");
+    // Between two appends of ours, and after one of ours that failed and whose rows others took.
+    room.part(&session, "msg_1", json!({"id": "prt_new", "type": "text", "text": "new"}));
+    removed_elsewhere(&room, &session, "msg_1", "prt_1_2");
+    let failed = room.store.write(Durability::Process, {
+        let (session, late) = (session.clone(), text(&session, "msg_1", "prt_undone"));
+        move |tx| {
+            let data = json!({"sessionID": session, "part": late, "time": 1}).to_string();
+            tx.append(&session, Expect::Any, NewEvent::new("message.part.updated.1", data))?;
+            assert!(!tx.was_part_removed("prt_undone")?);
+            Err::<(), _>(Error::Closed)
+        }
+    });
+    assert!(failed.wait().is_err());
+    removed_elsewhere(&room, &session, "msg_1", "prt_1_1");
+    gone(room.store.update_part(late("prt_1_1"), Durability::Process).wait(), "part");
+    assert_eq!(room.count("part"), 2);
+    // What is still there is written as before.
+    room.store.update_part(late("prt_1_0"), Durability::Process).wait().unwrap();
+    room.store.update_part(late("prt_1_9"), Durability::Process).wait().unwrap();
+    // Whoever opens the file later knows it too.
+    let reopened = annalist_store::Store::open(&room.file, annalist_store::Create::Never).unwrap();
+    for id in ["prt_1_3", "prt_1_2", "prt_1_1"] {
+        gone(reopened.update_part(late(id), Durability::Process).wait(), "part");
+    }
+}
+
+/// An id that came again by another's hand is there, and what an emptied event pretends to remove never was.
+#[test]
+fn a_part_that_came_again_is_not_gone() {
+    let room = Room::new();
+    let session = room.session();
+    room.say(&session, user("msg_1", 1), &["a"]);
+    removed_elsewhere(&room, &session, "msg_1", "prt_1_0");
+    removed_elsewhere(&room, &session, "msg_1", "prt_emptied");
+    let late = |id: &str| part(&text(&session, "msg_1", id));
+    gone(room.store.update_part(late("prt_1_0"), Durability::Process).wait(), "part");
+    room.store.update_part(late("prt_emptied"), Durability::Process).wait().unwrap();
+    room.plant_part(&session, "msg_1", "prt_1_0", 1, r#"{"type":"text","text":"again"}"#);
+    room.store.update_part(late("prt_1_0"), Durability::Process).wait().unwrap();
+}
+
 #[test]
 fn to_a_part_that_a_committed_revert_removed() {
     let room = Room::new();
