@@ -9,6 +9,7 @@ mod checkpoint;
 mod claims;
 mod columns;
 mod erase;
+mod errno;
 mod hint;
 mod legacy;
 mod log;
@@ -185,10 +186,10 @@ pub(crate) fn error(path: &Path, source: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => Error::NotADatabase { file, reason: "its first bytes are not SQLite's".to_owned() },
         Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { file, detail },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { file, waited_ms: open::READER_WAIT_MS },
-        Some(ErrorCode::DiskFull) => Error::Full { file },
+        Some(ErrorCode::DiskFull) => Error::Full { file, source: None },
         // The index of the log could not be made as large as it must be, which takes 32 KB.
         Some(ErrorCode::SystemIoFailure) if source.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) => {
-            Error::Full { file }
+            Error::Full { file, source: None }
         }
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { file, reason: "the file or its folder cannot be written".to_owned() },
         Some(ErrorCode::PermissionDenied) => Error::Io { file, source: std::io::ErrorKind::PermissionDenied.into() },

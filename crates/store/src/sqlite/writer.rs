@@ -5,6 +5,7 @@
 //! undone alone. Nobody hears of success before the commit.
 
 use super::checkpoint::{Bounds, Log};
+use super::errno::explained;
 use super::pace::{Machine, Pace, World};
 use super::removed::Removed;
 use super::side::Side;
@@ -215,7 +216,7 @@ impl Thread {
                 (item.settle)(Err(if busy {
                     Error::Busy { file: self.file.path.clone(), waited_ms }
                 } else {
-                    error(&self.file.path, &failure)
+                    explained(&self.db, error(&self.file.path, &failure))
                 }));
             }
             if left.is_empty() {
@@ -266,7 +267,7 @@ impl Thread {
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
             Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
-            result => result.map(|()| view.into_appended()),
+            result => result.map(|()| view.into_appended()).map_err(|failure| explained(&self.db, failure)),
         };
         if result.is_err() {
             self.removed.undone();
@@ -308,8 +309,9 @@ impl Thread {
             self.log.committed();
             return true;
         };
+        // Asked once for each, before anything else is tried.
         for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-            *result = Err(error(&self.file.path, &failure));
+            *result = Err(explained(&self.db, error(&self.file.path, &failure)));
         }
         self.undo();
         // The listener did not hear of what came before this group either.
