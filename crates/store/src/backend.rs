@@ -257,6 +257,15 @@ pub trait Backend: Send + Sync {
     /// Queues a job. `settle` hears of it after its commit, or at once if it cannot be queued.
     fn write(&self, durability: Durability, job: Job, settle: Settle);
 
+    /// Does queued jobs on the calling thread until `done`, if nobody else is doing them. Answers whether it is done. For a
+    /// caller that waits; it may return at any time.
+    fn drive(&self, done: &mut dyn FnMut() -> bool) -> bool {
+        done()
+    }
+
+    /// Somebody waits who does not drive.
+    fn hurry(&self) {}
+
     /// Who hears of the commits from now on; there is one.
     fn listen(&self, listener: Arc<dyn Listener>);
 

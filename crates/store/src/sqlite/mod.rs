@@ -19,6 +19,7 @@ mod open;
 mod pace;
 mod project;
 mod projects;
+mod queue;
 mod read;
 mod readers;
 mod removed;
@@ -141,6 +142,18 @@ impl Backend for Sqlite {
         }
         if let Some(writer) = writer.as_ref() {
             writer.queue(durability, job, settle);
+        }
+    }
+
+    fn drive(&self, done: &mut dyn FnMut() -> bool) -> bool {
+        let queue = self.writer.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Writer::shared);
+        queue.is_some_and(|queue| queue.drive(done))
+    }
+
+    fn hurry(&self) {
+        let queue = self.writer.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Writer::shared);
+        if let Some(queue) = queue {
+            queue.hurry();
         }
     }
 
