@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::log::{Appended, CREATED, Commit, DELETED, Listener, LogHead, LogRange, Take, Watcher};
 use crate::position::Position;
 use crate::query::SessionFilter;
+use crate::trail::kept::Kept;
 use crate::trail::{Back, Happened, Living, Step, Trail};
 use annalist_schema::id;
 use std::cmp::Ordering;
@@ -142,16 +143,23 @@ impl Feed {
         self.state().trail.steps()
     }
 
-    /// Takes over the trail of an earlier process, if nothing was followed yet. Answers whether it did.
-    pub(crate) fn restore(&self, steps: Vec<Step>) -> bool {
+    /// The trail for a later process, and which one it is; nothing if nothing was followed or it is the one `known`.
+    pub(crate) fn kept(&self, known: Option<u64>) -> Option<(Kept, u64)> {
+        let state = self.state();
+        let version = state.trail.version();
+        (state.trail.begun() && known != Some(version)).then(|| (state.trail.kept(), version))
+    }
+
+    /// Takes over the trail of an earlier process, if nothing was followed yet. Answers which one it is if it did.
+    pub(crate) fn restore(&self, kept: Kept) -> Option<u64> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.state();
         if state.trail.begun() {
-            return false;
+            return None;
         }
-        state.trail = Trail::restored(steps);
+        state.trail = Trail::restored(kept);
         state.seen = state.trail.next();
-        true
+        Some(state.trail.version())
     }
 }
 
@@ -299,7 +307,12 @@ impl State {
             })?;
             // A trail of an earlier process may name sessions that went meanwhile.
             let gone: Vec<_> = self.trail.sessions().into_iter().filter(|session| !ids.contains(&**session)).collect();
+            // And others that came again, with a log that begins anew or with none.
+            let back: Vec<_> = self.trail.deleted().into_iter().filter(|session| ids.contains(&**session)).collect();
             self.sessions = Some(ids);
+            for session in back {
+                self.unlogged(&session, Happened::Created);
+            }
             for session in gone {
                 if view.log_end(Some(&session), None)?.is_none() {
                     self.unlogged(&session, Happened::Deleted);
