@@ -8,11 +8,11 @@ use std::process::Stdio;
 #[test]
 fn work_that_waits_says_so() {
     for (arguments, told) in [
-        (&["compact"][..], "compacting, 1 s"),
-        (&["delete", PLAIN, "--yes"], "deleting, 1 s"),
-        (&["rename", PLAIN, "t"], "renaming, 1 s"),
-        (&["archive", PLAIN], "archiving, 1 s"),
-        (&["fork", PLAIN], "copying, 1 s"),
+        (&["compact"][..], "compacting, "),
+        (&["delete", PLAIN, "--yes"], "deleting, "),
+        (&["rename", PLAIN, "t"], "renaming, "),
+        (&["archive", PLAIN], "archiving, "),
+        (&["fork", PLAIN], "copying, "),
     ] {
         let world = World::with_fixture();
         let holder = world.sqlite("small.db");
@@ -22,7 +22,7 @@ fn work_that_waits_says_so() {
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let line = lines.by_ref().map(Result::unwrap).find(|line| line.ends_with(" s"));
-        assert_eq!(line.as_deref(), Some(told), "{arguments:?}");
+        assert!(line.as_deref().is_some_and(|line| line.starts_with(told)), "{arguments:?}: {line:?}");
         holder.execute_batch("ROLLBACK").unwrap();
         lines.for_each(drop);
         let run = world.told(&child.wait_with_output().unwrap());
