@@ -1,0 +1,5 @@
+//! Sessions in motion. What stands still is `annalist-store`'s; what a provider is told and answers is `annalist-model`'s.
+
+pub mod permission;
+pub mod snapshot;
+pub mod tool;

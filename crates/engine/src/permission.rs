@@ -1,0 +1,1 @@
+//! What a tool may do: rules, questions, answers.
