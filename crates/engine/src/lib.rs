@@ -2,6 +2,7 @@
 
 pub mod compaction;
 pub mod permission;
+pub mod retry;
 pub mod snapshot;
 pub mod told;
 pub mod tool;
