@@ -270,7 +270,8 @@ impl State {
             }
         }
         if farewell {
-            self.notice(Step { what: Happened::Deleted, ..step }, event.farewell.clone(), event.told);
+            let said = (event.farewell.clone(), Some(event.seq));
+            self.notice(Step { what: Happened::Deleted, ..step }, said, event.told);
         } else if &*event.kind == CREATED
             && let Some(sessions) = &mut self.sessions
         {
@@ -278,7 +279,8 @@ impl State {
         }
     }
 
-    fn notice(&mut self, step: Step, data: Option<Arc<str>>, told: bool) {
+    /// `said` is the data and the number of the event that said so.
+    fn notice(&mut self, step: Step, (data, seq): (Option<Arc<str>>, Option<i64>), told: bool) {
         let change = match step.what {
             Happened::Created => Change::Created,
             Happened::Deleted | Happened::Event => Change::Deleted,
@@ -290,7 +292,7 @@ impl State {
             };
         }
         if told {
-            let notice = Arc::new(Notice { data, ..notice_of(&step, change) });
+            let notice = Arc::new(Notice { data, seq, ..notice_of(&step, change) });
             for slot in self.slots.values_mut() {
                 slot.notice(Arc::clone(&notice));
             }
@@ -358,13 +360,13 @@ impl State {
     fn unlogged(&mut self, session: &str, what: Happened) {
         let rowid = self.trail.last().map_or(0, |last| last.rowid);
         let step = Step { rowid, id: Arc::from(id::new(id::Kind::Event)), session: Arc::from(session), what };
-        self.notice(step, None, true);
+        self.notice(step, (None, None), true);
     }
 }
 
 pub(crate) fn notice_of(step: &Step, change: Change) -> Notice {
     let position: Position = step.position();
-    Notice { position, id: step.id.to_string(), session: step.session.to_string(), change, data: None }
+    Notice { position, id: step.id.to_string(), session: step.session.to_string(), seq: None, change, data: None }
 }
 
 pub(crate) fn mark(head: &LogHead<'_>) -> Mark {
