@@ -1,7 +1,10 @@
 //! The command line.
 
+mod help;
+
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use help::*;
 use std::path::PathBuf;
 
 /// Behind the options of a command itself.
@@ -13,21 +16,9 @@ const LAST: usize = 100;
 /// about it to standard error.
 #[derive(Debug, Parser)]
 #[command(name = "annalist", version, max_term_width = 100, arg_required_else_help = true, subcommand_required = true)]
-#[command(after_long_help = "\
-Exit status: 0 done, 1 it failed and standard error says why, 2 the command line is wrong.
-
-Examples:
-  annalist list                      what was talked about in this folder's project
-  annalist show latest               the end of the conversation last changed
-  annalist export latest > it.json   all of it, as a document
-  annalist import it.json            the document, into this folder's project
-  annalist db path                   which database all this is about")]
+#[command(after_long_help = ALL)]
 pub(crate) struct Args {
-    /// The database file
-    ///
-    /// Without it, the first of these: the file named by ANNALIST_DB; the one named by OPENCODE_DB (a relative path starts in
-    /// OpenCode's data folder); OpenCode's own, opencode/opencode.db in the data folder; Annalist's own,
-    /// annalist/annalist.db there. The data folder is $XDG_DATA_HOME or ~/.local/share.
+    /// The database file; `annalist --help` says which one it is without this
     #[arg(long, global = true, value_name = "PATH", display_order = LAST)]
     pub(crate) db: Option<PathBuf>,
     #[command(subcommand)]
@@ -37,52 +28,72 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// List the sessions of this folder's project, the last changed first
-    #[command(after_long_help = LIST_EXAMPLES)]
+    #[command(after_long_help = LIST)]
     List(ListArgs),
     /// Show a session's conversation
-    #[command(after_long_help = SHOW_EXAMPLES)]
+    #[command(after_long_help = SHOW)]
     Show(ShowArgs),
     /// Print a session as a JSON document, as `opencode export` does
-    #[command(after_long_help = EXPORT_EXAMPLES)]
+    #[command(after_long_help = EXPORT)]
     Export(ExportArgs),
     /// Bring exported sessions into this folder's project
     ///
     /// All documents are checked before the first is written, and each goes in whole or not at all. A session that is in the
     /// database already keeps what it has and receives what is new. A database that is not there is made.
-    #[command(after_long_help = IMPORT_EXAMPLES)]
+    #[command(after_long_help = IMPORT)]
     Import(ImportArgs),
     /// Give a session another title
+    #[command(after_long_help = RENAME)]
     Rename(RenameArgs),
     /// Put a session away: lists leave it out
+    #[command(after_long_help = ARCHIVE)]
     Archive(SessionArgs),
     /// Take a session back out
+    #[command(after_long_help = UNARCHIVE)]
     Unarchive(SessionArgs),
     /// Copy a session, or its beginning, into a new one
+    #[command(after_long_help = FORK)]
     Fork(ForkArgs),
     /// Undo the end of a conversation; `unrevert` brings it back until the next prompt
     ///
     /// The messages are marked, and stay until the next prompt in the session or until --commit. Files are not touched: those
     /// that the undone messages changed are listed.
+    #[command(after_long_help = REVERT, override_usage = REVERT_USAGE)]
     Revert(RevertArgs),
     /// Take an undo back
+    #[command(after_long_help = UNREVERT)]
     Unrevert(SessionArgs),
     /// Delete a session and those that it started, for good
+    #[command(after_long_help = DELETE)]
     Delete(DeleteArgs),
     /// Check that the rows of the database are what its log of events says
     ///
     /// Exit status 1 says that something is not as the log has it, or that a log is damaged.
+    #[command(after_long_help = VERIFY)]
     Verify(VerifyArgs),
     /// Make a new database file from the log of events
+    ///
+    /// The file that is there stays as it is. What no log tells of is copied.
+    #[command(after_long_help = REBUILD)]
     Rebuild(RebuildArgs),
     /// Empty superseded events of the log, so that the file stops growing
     ///
     /// Works in small steps beside a running OpenCode, and may be interrupted and started again.
+    #[command(after_long_help = COMPACT)]
     Compact(CompactArgs),
     /// Serve OpenCode's session API over HTTP
+    #[command(after_long_help = SERVE)]
     Serve(ServeArgs),
     /// About the database file
     #[command(subcommand)]
     Db(DbCommand),
+}
+
+impl Command {
+    /// Whether what it prints is one thing, of which a part is of no use. Others tell of each piece of work once it is done.
+    pub(crate) fn prints_a_whole(&self) -> bool {
+        matches!(self, Command::List(_) | Command::Show(_) | Command::Export(_) | Command::Verify(_) | Command::Db(_))
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -90,14 +101,6 @@ pub(crate) enum DbCommand {
     /// Print which database file is used
     Path(PathArgs),
 }
-
-const LIST_EXAMPLES: &str = "\
-A folder belongs to the project of its git repository. All folders outside of git, and those of repositories without a \
-commit, share one project.
-
-Examples:
-  annalist list --all --search parser
-  annalist list --json | jq -r '.[].id'";
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ListArgs {
@@ -121,18 +124,6 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
-const SHOW_EXAMPLES: &str = "\
-What was said stands as it is. Signs before a line:
-  *  a tool, and how it ended      >  a subtask
-  ~  thoughts                      #  changed files
-  @  a file or an agent            =  a summary
-  +  added for the model           !  a problem, ? an unknown part
-
-Examples:
-  annalist show latest
-  annalist show ses_dd1bb4 --last 100
-  annalist show dd1bb4 --json | jq '.messages[].parts[]'";
-
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ShowArgs {
     /// A session's id, or the beginning of one, with or without `ses_`; `latest` is the one last changed in this folder's
@@ -150,12 +141,6 @@ pub(crate) struct ShowArgs {
     pub(crate) json: bool,
 }
 
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  annalist export latest > session.json
-  annalist export dd1bb4 --sanitize > to-show-others.json
-  annalist export dd1bb4 | annalist --db other.db import -";
-
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ExportArgs {
     /// A session's id, or the beginning of one, with or without `ses_`; `latest` is the one last changed in this folder's
@@ -167,17 +152,13 @@ pub(crate) struct ExportArgs {
     pub(crate) sanitize: bool,
 }
 
-const IMPORT_EXAMPLES: &str = "\
-Examples:
-  annalist import session.json another.json
-  opencode export ses_dd1bb4 | annalist --db archive.db import -";
-
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ImportArgs {
     /// Documents written by `annalist export` or `opencode export`; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "legacy")]
     pub(crate) files: Vec<PathBuf>,
-    /// Bring in the JSON files of OpenCode before 1.2: its data folder of then, or the `storage` folder in it
+    /// Bring in the JSON files of OpenCode before 1.2: its data folder of then, or the `storage` folder in it. May be repeated:
+    /// what is here already stays as it is
     #[arg(long, value_name = "FOLDER", conflicts_with = "files")]
     pub(crate) legacy: Option<PathBuf>,
 }
@@ -192,7 +173,7 @@ pub(crate) struct PathArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct SessionArgs {
-    /// A session's id, the beginning of one, or `latest`
+    /// A session's id, or the beginning of one, with or without `ses_`; or `latest`
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
     /// The session as a JSON object
@@ -205,7 +186,7 @@ pub(crate) struct RenameArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
     /// The new title
-    #[arg(value_name = "TITLE")]
+    #[arg(value_name = "TITLE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) title: String,
 }
 
@@ -213,8 +194,8 @@ pub(crate) struct RenameArgs {
 pub(crate) struct ForkArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-    /// Only what stands before this message
-    #[arg(long, value_name = "MESSAGE")]
+    /// Only what stands before this message, given by its id
+    #[arg(long, value_name = "MESSAGE", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) before: Option<String>,
 }
 
@@ -222,11 +203,11 @@ pub(crate) struct ForkArgs {
 pub(crate) struct RevertArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
-    /// From this message on (from the question that it answers, if it is an assistant's)
-    #[arg(value_name = "MESSAGE", required_unless_present = "commit")]
+    /// From the message of this id on (from the question that it answers, if it is an assistant's)
+    #[arg(value_name = "MESSAGE", value_parser = NonEmptyStringValueParser::new(), required_unless_present = "commit")]
     pub(crate) message: Option<String>,
     /// From this part of the message on
-    #[arg(long, value_name = "PART", requires = "message")]
+    #[arg(long, value_name = "PART", value_parser = NonEmptyStringValueParser::new(), requires = "message")]
     pub(crate) part: Option<String>,
     /// Remove what is marked, for good
     #[arg(long)]
@@ -235,7 +216,7 @@ pub(crate) struct RevertArgs {
 
 #[derive(Debug, ClapArgs)]
 pub(crate) struct DeleteArgs {
-    /// A session's id, the beginning of one, or `latest`
+    /// A session's id, or the beginning of one, with or without `ses_`; or `latest`
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: String,
     /// Do not ask
@@ -244,6 +225,9 @@ pub(crate) struct DeleteArgs {
     /// First write a document of each session into this folder, as ID.json
     #[arg(long, value_name = "FOLDER")]
     pub(crate) export: Option<PathBuf>,
+    /// What was deleted as a JSON object, {"sessions": [ID, ...]}, children before their parents
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -251,7 +235,7 @@ pub(crate) struct VerifyArgs {
     /// Only this session: its id, the beginning of one, or `latest`
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) id: Option<String>,
-    /// The counts as a JSON object
+    /// What was found and the counts as a JSON object, {"findings": [{"session": ID, "problem": TEXT}, ...], "equal": N, ...}
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -261,6 +245,9 @@ pub(crate) struct RebuildArgs {
     /// The new file; there must be none of that name
     #[arg(long, value_name = "FILE")]
     pub(crate) into: PathBuf,
+    /// What was done as a JSON object, {"replayed": N, "copied": [{"session": ID, "why": TEXT}, ...], ...}
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -268,13 +255,13 @@ pub(crate) struct CompactArgs {
     /// Only count what would be emptied
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Then give the free space back to the disk, if no other program has the file open
+    /// Then give the free space back to the disk; not while another program has the file open
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) reclaim: bool,
     /// With --reclaim: also while another program has the file open, which stands still meanwhile
     #[arg(long, requires = "reclaim")]
     pub(crate) force: bool,
-    /// The counts as a JSON object
+    /// The counts as a JSON object; with --reclaim also the file's bytes, {..., "file": {"before": N, "after": N}}
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -30,8 +30,18 @@ pub(crate) enum CliError {
     NoHome,
     #[error("{}: JSON cannot hold this path, which is not UTF-8; it is printed as it is without --json", .file.display())]
     NotText { file: PathBuf },
-    #[error("nothing was deleted; --yes deletes without asking")]
+    #[error("no {what} {id:?} in {session}; `annalist show {session} --json` has the ids")]
+    NotInSession { what: &'static str, id: String, session: String },
+    #[error("nothing was deleted")]
     NotDeleted,
+    #[error("nothing was deleted, for nobody can be asked where standard input is no terminal; --yes deletes without asking")]
+    NobodyToAsk,
+    #[error("{0}; nothing was deleted")]
+    NotKept(io::Error),
+    #[error("{}: the space was not given back, since {who} has the file open; close that and run this again, or add --force, which makes it wait", .file.display())]
+    NotReclaimed { file: PathBuf, who: String },
+    #[error("{}: there is such a file already; choose another name, or move it away", .file.display())]
+    Exists { file: PathBuf },
     #[error("{findings} found in {}", .file.display())]
     Unsound { findings: String, file: PathBuf },
     #[error("{}: {source}{}", .file.display(), io_step(.source))]

@@ -15,13 +15,12 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let (result, incomplete) = match Args::try_parse() {
+    let (result, partial) = match Args::try_parse() {
         Ok(args) => {
             let mut out = Out::stdout();
             let result = run(&args, &mut out).and_then(|()| out.finish().map_err(CliError::Output));
-            // Whoever keeps the output in a file has to know that it is not whole. Lines about imports are whole each.
-            let whole = matches!(args.command, Command::Import(_)) || !out.begun();
-            (result, !whole)
+            let partial = args.command.prints_a_whole() && out.begun();
+            (result, partial)
         }
         // Help and the version are output as any other; a wrong command line is told on standard error.
         Err(told) => match told.print().and_then(|()| io::stdout().flush()) {
@@ -34,7 +33,8 @@ fn main() -> ExitCode {
         // The reader has what it wanted (`annalist list | head -1`).
         Err(CliError::Output(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            let incomplete = if incomplete { "; the output is incomplete" } else { "" };
+            // Whoever keeps the output in a file has to know that it is not whole.
+            let incomplete = if partial && !matches!(error, CliError::Unsound { .. }) { "; the output is incomplete" } else { "" };
             output::status(&format!("annalist: {error}{incomplete}"));
             ExitCode::from(1)
         }

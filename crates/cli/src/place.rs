@@ -1,7 +1,7 @@
 //! Where the database is.
 
 use crate::error::CliError;
-use crate::output;
+use crate::output::{self, Progress};
 use annalist_store::{Create, Error, Migrated, Options, Store};
 use std::env;
 use std::ffi::OsStr;
@@ -130,7 +130,9 @@ impl Place {
 
     fn open_to_write(&self, create: Create) -> Result<Store, CliError> {
         self.must_be_a_file()?;
-        let (store, migrated) = match Store::open_for_writing(&self.file, create, Options::default()) {
+        // An older file is copied and completed.
+        let opened = Progress::during("opening the database", || Store::open_for_writing(&self.file, create, Options::default()));
+        let (store, migrated) = match opened {
             // A link to nowhere: it is not filled, because nobody can know what it should lead to.
             Err(Error::NoFile { file }) => return Err(CliError::NoDatabase { file, next: self.instead() }),
             other => other?,

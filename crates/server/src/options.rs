@@ -1,5 +1,6 @@
 //! How a server is set up.
 
+use annalist_store::Bound;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct Options {
     pub body_limit: u64,
     /// The time between two signs of life on an event stream. 10 s, as the reference.
     pub heartbeat: Duration,
+    /// What may wait for a client that reads events too slowly, beyond which its stream ends. 8 MB or 4,096.
+    pub bound: Bound,
     /// Requests that name no folder are about this one.
     pub directory: PathBuf,
     /// Where configuration is read from, and what `/path` answers.
@@ -83,6 +86,7 @@ impl Options {
             cors: Vec::new(),
             body_limit: 64 << 20,
             heartbeat: Duration::from_secs(10),
+            bound: Bound::default(),
             directory,
             places,
         }

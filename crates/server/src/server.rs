@@ -2,7 +2,7 @@
 
 use crate::app::{App, Inner};
 use crate::guard;
-use crate::live::Broadcast;
+use crate::live::Live;
 use crate::options::Options;
 use crate::routes;
 use annalist_store::Store;
@@ -20,6 +20,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 /// How long requests under way may take when the server ends. Writes that were taken up are finished in any case.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often the trail of the log is written down.
+const KEEP_TRAIL: Duration = Duration::from_secs(10);
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +78,9 @@ impl Server {
         let address = listener.local_addr().map_err(failed)?;
         let (end, ending) = watch::channel(false);
         let document = routes::document();
-        let app = App::new(Inner { store, options, live: Arc::new(Broadcast::new()), ending, document });
+        let live = Arc::new(Live::new(store.clone(), options.bound));
+        let app = App::new(Inner { store, options, live, ending, document });
+        app.begin().await;
         Ok(Server { listener, address, app, end })
     }
 
@@ -100,7 +105,8 @@ impl Server {
         };
         let serving = axum::serve(self.listener, router).with_graceful_shutdown(ending);
         let mut over = self.end.subscribe();
-        tokio::select! {
+        let keeping = tokio::spawn(keep_trail(self.app.clone()));
+        let served = tokio::select! {
             done = serving => done,
             // A client that never finishes its request does not keep the server.
             () = async move {
@@ -108,7 +114,21 @@ impl Server {
                 over.wait_for(|over| *over).await.ok();
                 tokio::time::sleep(PATIENCE).await;
             } => Ok(()),
-        }
+        };
+        keeping.abort();
+        self.app.keep_trail().await;
+        served
+    }
+}
+
+/// Keeps the places of the log known to the next process, should this one be killed.
+async fn keep_trail(app: App) {
+    let mut every = tokio::time::interval(KEEP_TRAIL);
+    // The first comes at once, and at the start it was done.
+    every.tick().await;
+    loop {
+        every.tick().await;
+        app.keep_trail().await;
     }
 }
 

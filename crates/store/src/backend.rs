@@ -195,6 +195,12 @@ pub trait Transaction: Snapshot {
     /// the backend.
     fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error>;
 
+    /// Whether another process removed this part, or an earlier one did not long ago. What is older is not known.
+    ///
+    /// # Errors
+    /// Those of the backend.
+    fn was_part_removed(&self, part: &str) -> Result<bool, Error>;
+
     /// Erases a log from its beginning, at most about `bytes` of it. Answers whether there is more.
     ///
     /// # Errors
@@ -251,6 +257,15 @@ pub trait Backend: Send + Sync {
     /// Queues a job. `settle` hears of it after its commit, or at once if it cannot be queued.
     fn write(&self, durability: Durability, job: Job, settle: Settle);
 
+    /// Does queued jobs on the calling thread until `done`, if nobody else is doing them. Answers whether it is done. For a
+    /// caller that waits; it may return at any time.
+    fn drive(&self, done: &mut dyn FnMut() -> bool) -> bool {
+        done()
+    }
+
+    /// Somebody waits who does not drive.
+    fn hurry(&self) {}
+
     /// Who hears of the commits from now on; there is one.
     fn listen(&self, listener: Arc<dyn Listener>);
 
@@ -268,6 +283,23 @@ pub trait Backend: Send + Sync {
 
     /// Who else has the record open.
     fn neighbours(&self) -> Neighbours;
+
+    /// Keeps a few bytes beside the record for a later process, in the place of those of that name before. They are a hint:
+    /// they may be gone or damaged when they are asked for. A backend without a place for them keeps none.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if they cannot be kept.
+    fn keep_hint(&self, _name: &'static str, _bytes: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Bytes that were kept, unless there are more than `most`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if they are there and cannot be read.
+    fn hint(&self, _name: &'static str, _most: usize) -> Result<Option<Vec<u8>>, Error> {
+        Ok(None)
+    }
 
     /// The locks of those who run sessions.
     fn session_locks(&self) -> &dyn SessionLocks;

@@ -62,6 +62,8 @@ pub struct Notice {
     pub id: String,
     /// the session
     pub session: String,
+    /// The number of the event that said so in the session's log, where it is known.
+    pub seq: Option<i64>,
     /// what happened
     pub change: Change,
     /// The text of the event's data, `{sessionID, info}`. Without one (another process did it, or it is long ago) only the

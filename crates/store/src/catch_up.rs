@@ -128,6 +128,12 @@ impl Subscription {
         self.woken.recv().await.ok_or(Error::Closed)
     }
 
+    /// Whether it fell too far behind: [`Delivery::Lagged`] is all that comes.
+    #[must_use]
+    pub fn is_lagged(&self) -> bool {
+        self.live.feed.is_lagged(self.slot)
+    }
+
     /// Where to go on: everything up to here was delivered, or is not wanted. Nothing if the log was empty.
     #[must_use]
     pub fn position(&self) -> Option<&Position> {

@@ -62,10 +62,12 @@ pub enum Error {
         waited_ms: u64,
     },
     /// No space left, or a quota reached. What was committed before is safe.
-    #[error("{}: no space left for the write; free some and try again", .file.display())]
+    #[error("{}: no space left for the write{}; free some and try again", .file.display(), .source.as_ref().map(|e| format!(" ({e})")).unwrap_or_default())]
     Full {
         /// the database
         file: PathBuf,
+        /// the system's words, where it is not the disk that is full
+        source: Option<io::Error>,
     },
     /// The disk has not the room that the work asks for; nothing was begun.
     #[error("{}: {needed} bytes must be free for this, and {free} are; free some and try again", .folder.display())]

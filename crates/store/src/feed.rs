@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::log::{Appended, CREATED, Commit, DELETED, Listener, LogHead, LogRange, Take, Watcher};
 use crate::position::Position;
 use crate::query::SessionFilter;
+use crate::trail::kept::Kept;
 use crate::trail::{Back, Happened, Living, Step, Trail};
 use annalist_schema::id;
 use std::cmp::Ordering;
@@ -142,16 +143,23 @@ impl Feed {
         self.state().trail.steps()
     }
 
-    /// Takes over the trail of an earlier process, if nothing was followed yet. Answers whether it did.
-    pub(crate) fn restore(&self, steps: Vec<Step>) -> bool {
+    /// The trail for a later process, and which one it is; nothing if nothing was followed or it is the one `known`.
+    pub(crate) fn kept(&self, known: Option<u64>) -> Option<(Kept, u64)> {
+        let state = self.state();
+        let version = state.trail.version();
+        (state.trail.begun() && known != Some(version)).then(|| (state.trail.kept(), version))
+    }
+
+    /// Takes over the trail of an earlier process, if nothing was followed yet. Answers which one it is if it did.
+    pub(crate) fn restore(&self, kept: Kept) -> Option<u64> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.state();
         if state.trail.begun() {
-            return false;
+            return None;
         }
-        state.trail = Trail::restored(steps);
+        state.trail = Trail::restored(kept);
         state.seen = state.trail.next();
-        true
+        Some(state.trail.version())
     }
 }
 
@@ -262,7 +270,8 @@ impl State {
             }
         }
         if farewell {
-            self.notice(Step { what: Happened::Deleted, ..step }, event.farewell.clone(), event.told);
+            let said = (event.farewell.clone(), Some(event.seq));
+            self.notice(Step { what: Happened::Deleted, ..step }, said, event.told);
         } else if &*event.kind == CREATED
             && let Some(sessions) = &mut self.sessions
         {
@@ -270,7 +279,8 @@ impl State {
         }
     }
 
-    fn notice(&mut self, step: Step, data: Option<Arc<str>>, told: bool) {
+    /// `said` is the data and the number of the event that said so.
+    fn notice(&mut self, step: Step, (data, seq): (Option<Arc<str>>, Option<i64>), told: bool) {
         let change = match step.what {
             Happened::Created => Change::Created,
             Happened::Deleted | Happened::Event => Change::Deleted,
@@ -282,7 +292,7 @@ impl State {
             };
         }
         if told {
-            let notice = Arc::new(Notice { data, ..notice_of(&step, change) });
+            let notice = Arc::new(Notice { data, seq, ..notice_of(&step, change) });
             for slot in self.slots.values_mut() {
                 slot.notice(Arc::clone(&notice));
             }
@@ -299,7 +309,12 @@ impl State {
             })?;
             // A trail of an earlier process may name sessions that went meanwhile.
             let gone: Vec<_> = self.trail.sessions().into_iter().filter(|session| !ids.contains(&**session)).collect();
+            // And others that came again, with a log that begins anew or with none.
+            let back: Vec<_> = self.trail.deleted().into_iter().filter(|session| ids.contains(&**session)).collect();
             self.sessions = Some(ids);
+            for session in back {
+                self.unlogged(&session, Happened::Created);
+            }
             for session in gone {
                 if view.log_end(Some(&session), None)?.is_none() {
                     self.unlogged(&session, Happened::Deleted);
@@ -345,13 +360,13 @@ impl State {
     fn unlogged(&mut self, session: &str, what: Happened) {
         let rowid = self.trail.last().map_or(0, |last| last.rowid);
         let step = Step { rowid, id: Arc::from(id::new(id::Kind::Event)), session: Arc::from(session), what };
-        self.notice(step, None, true);
+        self.notice(step, (None, None), true);
     }
 }
 
 pub(crate) fn notice_of(step: &Step, change: Change) -> Notice {
     let position: Position = step.position();
-    Notice { position, id: step.id.to_string(), session: step.session.to_string(), change, data: None }
+    Notice { position, id: step.id.to_string(), session: step.session.to_string(), seq: None, change, data: None }
 }
 
 pub(crate) fn mark(head: &LogHead<'_>) -> Mark {

@@ -9,6 +9,7 @@ use crate::log::Watcher;
 use crate::position::Start;
 use crate::store::Store;
 use crate::trail::Step;
+use crate::trail::kept::{self, Kept};
 use crate::watch::Watch;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,13 +20,14 @@ pub(crate) struct Live {
     pub(crate) watch: Watch,
     /// Opened by the first subscriber.
     watcher: Mutex<Option<Box<dyn Watcher>>>,
+    kept: Mutex<Known>,
 }
 
 impl Live {
     pub(crate) fn new(backend: Arc<dyn Backend>) -> Arc<Self> {
         let feed = Arc::new(Feed::default());
         backend.listen(Arc::clone(&feed) as _);
-        Arc::new(Live { backend, feed, watch: Watch::default(), watcher: Mutex::new(None) })
+        Arc::new(Live { backend, feed, watch: Watch::default(), watcher: Mutex::new(None), kept: Mutex::default() })
     }
 
     pub(crate) fn with_watcher<T>(&self, look: impl FnOnce(&mut dyn Watcher) -> Result<T, Error>) -> Result<T, Error> {
@@ -85,15 +87,44 @@ impl Store {
         self.live.poll()
     }
 
-    /// The newest positions of the log and the newest deletions, for a later process to go on from
-    /// ([`Store::restore_trail`]).
+    /// The newest positions of the log and the newest deletions: the way back for a reader whose event was erased.
     #[must_use]
     pub fn trail(&self) -> Vec<Step> {
         self.live.feed.steps()
     }
 
-    /// Takes over the trail of an earlier process. Answers whether it did: not after the first write or subscription.
-    pub fn restore_trail(&self, steps: Vec<Step>) -> bool {
-        self.live.feed.restore(steps)
+    /// Keeps the trail beside the record, so that a position which a client has from this process still leads on in the next
+    /// one, also if its event was erased meanwhile. For servers: called at the start, before the first write or subscription,
+    /// it takes up what an earlier process kept; called every so often and at the end, it writes what is new. Blocks: not for
+    /// async tasks.
+    ///
+    /// The trail is a hint of at most 2 MB. Where there is none, or one that was damaged, a position is answered as it is
+    /// without: it leads on, or there is a [`Reset`](crate::Reset). What came or went without an event while nobody watched
+    /// is told as far as the trail speaks of it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it can be neither read nor written. The store works on all the same.
+    pub fn keep_trail(&self) -> Result<(), Error> {
+        let mut known = self.live.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut known.asked, true) {
+            if let Some((kept, version)) = self.live.feed.kept(known.version) {
+                self.live.backend.keep_hint(kept::NAME, &kept.to_bytes())?;
+                known.version = Some(version);
+            }
+        } else if let Some(bytes) = self.live.backend.hint(kept::NAME, kept::MOST)?
+            && let Some(kept) = Kept::from_bytes(&bytes)
+        {
+            known.version = self.live.feed.restore(kept);
+        }
+        Ok(())
     }
+}
+
+/// What this process knows of the trail beside the record.
+#[derive(Debug, Default)]
+struct Known {
+    /// It was asked for what an earlier process kept.
+    asked: bool,
+    /// The version that stands there.
+    version: Option<u64>,
 }

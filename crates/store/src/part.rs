@@ -120,7 +120,7 @@ fn exists(tx: &dyn Transaction, key: &PartKey, tombs: &Tombs) -> Result<bool, Er
         Some((session, message)) => return Err(taken(key.id.clone(), &session, &message)),
         None => {}
     }
-    if tombs.has(&key.id) {
+    if tombs.has(&key.id) || tx.was_part_removed(&key.id)? {
         return Err(Error::Gone { what: "part", id: key.id.clone() });
     }
     let message = MessageKey { session: key.session.clone(), id: key.message.clone() };

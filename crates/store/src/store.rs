@@ -116,7 +116,7 @@ impl Store {
         write: impl FnOnce(&mut dyn Transaction) -> Result<T, Error> + Send + 'static,
     ) -> Pending<T> {
         let value = Arc::new(Mutex::new(None));
-        let (settle, pending) = Pending::new(Arc::clone(&value));
+        let (settle, pending) = Pending::new(Arc::clone(&value), Arc::downgrade(&self.backend));
         let job = Box::new(move |tx: &mut dyn Transaction| {
             let written = write(tx)?;
             *value.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(written);

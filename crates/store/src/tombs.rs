@@ -1,7 +1,8 @@
 //! What was deleted through this store, so that a late write does not bring it back.
 //!
 //! A removed message is known from the log and a deleted session from its missing row. A removed part is not: its removal
-//! looks like an emptied event, of which a log may hold many. So the newest ids are remembered here.
+//! looks like an emptied event, of which a log may hold many. So the newest ids are remembered here; those that others removed,
+//! in `sqlite/removed.rs`.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};

@@ -10,6 +10,7 @@
 use crate::backend::Snapshot;
 use crate::error::Error;
 use crate::position::Position;
+use kept::Kept;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub enum Happened {
     Deleted,
 }
 
-/// One place of the trail. This is all that a side file has to keep of it (`Store::trail`, `Store::restore_trail`).
+/// One place of the trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// the row of the event; of what had none, the row before it
@@ -249,9 +250,21 @@ impl Trail {
         steps
     }
 
+    /// All of it for a later process.
+    pub(crate) fn kept(&self) -> Kept {
+        // Of what is forgotten nothing is handed on but that it was there.
+        Kept { steps: self.steps(), from_start: self.from_start && self.older.is_empty() }
+    }
+
+    /// A number that is another one after each change.
+    pub(crate) fn version(&self) -> u64 {
+        self.next() + self.first_notice + self.notices.len() as u64
+    }
+
     /// The trail of an earlier process.
-    pub(crate) fn restored(steps: Vec<Step>) -> Self {
-        let mut trail = Trail { begun: true, ..Trail::default() };
+    pub(crate) fn restored(kept: Kept) -> Self {
+        let Kept { steps, from_start } = kept;
+        let mut trail = Trail { from_start, ..Trail::default() };
         for step in steps {
             match step.what {
                 Happened::Event => trail.push_event(step),
@@ -269,6 +282,15 @@ impl Trail {
         sessions.sort_unstable();
         sessions.dedup();
         sessions.retain(|session| !self.is_deleted(session));
+        sessions
+    }
+
+    /// The sessions known to be deleted.
+    pub(crate) fn deleted(&self) -> Vec<Arc<str>> {
+        let mut sessions: Vec<_> = self.notices.iter().map(|(_, step)| Arc::clone(&step.session)).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        sessions.retain(|session| self.is_deleted(session));
         sessions
     }
 }
@@ -295,6 +317,8 @@ impl Back {
 pub(crate) fn is_living(view: &dyn Snapshot, rowid: i64, id: &str) -> Result<bool, Error> {
     Ok(view.log_head(None, rowid)?.is_some_and(|head| head.id == id))
 }
+
+pub(crate) mod kept;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use super::here;
 use crate::args::ImportArgs;
 use crate::error::{CliError, io_step};
-use crate::output::{self, Out};
+use crate::output::{self, Out, Progress};
 use crate::place::Place;
 use annalist_schema::Json;
 use annalist_store::document::{self, Imported};
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ImportArgs, place: &Place, out: &mut Out) -> Result<(),
     // A receiver that went away stops the lines about the work and not the work.
     let mut told = Ok(());
     for (index, (file, kept)) in documents.into_iter().enumerate() {
-        let done = bring(&store, file, kept, &folder)?;
+        let done = Progress::during("importing", || bring(&store, file, kept, &folder))?;
         if index == 0 {
             // OpenCode looks for the project's id in the repository; nothing is left there by an import that failed.
             folder::resolve(Path::new("."), Remember::Yes).ok();

@@ -3,12 +3,19 @@
 use crate::error::CliError;
 use crate::output::{self, Out, Progress};
 use crate::place::Place;
+use annalist_store::legacy;
 use std::io::Write as _;
 use std::path::Path;
 
 pub(super) fn run(folder: &Path, place: &Place, out: &mut Out) -> Result<(), CliError> {
+    // Before the database: a typing error must not leave an empty one behind.
+    legacy::check(folder)?;
+    let new = !place.exists()?;
     let store = place.open_or_make()?;
-    let mut progress = Progress::start();
+    if new {
+        output::status(&format!("New database: {}", place.file.display()));
+    }
+    let mut progress = Progress::start("importing");
     let report = store.import_legacy(folder, &mut |at| {
         progress.at(|| format!("{} of {} sessions, {}", at.sessions, at.of, output::count(at.messages, "message")));
     })?;
@@ -26,10 +33,9 @@ pub(super) fn run(folder: &Path, place: &Place, out: &mut Out) -> Result<(), Cli
         output::status(&format!("Projects without a file of their own, made from what their sessions say: {projects}"));
     }
     if report.session_diffs_left + report.permissions_left > 0 {
-        let (diffs, rules) = (report.session_diffs_left, report.permissions_left);
-        output::status(&format!(
-            "Left in their files, since the database has no place for them: {diffs} changed files, {rules} permissions"
-        ));
+        let diffs = output::count(report.session_diffs_left, "changed file");
+        let rules = output::count(report.permissions_left, "permission");
+        output::status(&format!("Left in their files, since the database has no place for them: {diffs}, {rules}"));
     }
     for skipped in &report.skipped {
         output::status(&format!("Left out: {}: {}", skipped.file.display(), skipped.reason));

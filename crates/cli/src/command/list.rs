@@ -98,24 +98,44 @@ struct Line {
     title: String,
 }
 
+/// At most so many characters of a folder and of a title.
+#[derive(Clone, Copy)]
+struct Widths {
+    folder: usize,
+    title: usize,
+}
+
+impl Widths {
+    const WIDE: Widths = Widths { folder: 40, title: 60 };
+    /// Less than this says nothing; then a line is longer than the terminal is wide.
+    const NARROW: Widths = Widths { folder: 12, title: 12 };
+
+    /// What fits beside the id and the time.
+    fn for_terminal(folders: bool, width: usize) -> Self {
+        const BEFORE: usize = "ses_dd1bafc32ffecZTBvB6nv7BhzX  2026-11-30 21:03  ".len();
+        let left = width.saturating_sub(BEFORE);
+        let folder = (left.saturating_sub(2) / 2).clamp(Self::NARROW.folder, Self::WIDE.folder);
+        let left = if folders { left.saturating_sub(folder + 2) } else { left };
+        Widths { folder, title: left.clamp(Self::NARROW.title, Self::WIDE.title) }
+    }
+}
+
 impl Line {
-    fn of(session: &Session<'_>) -> Self {
-        const TITLE: usize = 60;
-        const FOLDER: usize = 40;
+    fn of(session: &Session<'_>, widths: Widths) -> Self {
         let text = |name: &str| output::line(&session.object().text(name).unwrap_or_default());
         let broken = problem::columns(session);
         let updated = session.time().ok().and_then(|time| time.updated().ok()).map(|ms| output::local(ms as f64));
         // The stand-in for a broken time is no time.
         let updated = updated.filter(|_| !broken.iter().any(|(column, _)| column == "time_updated"));
-        let mut title = vec![session::title(session, TITLE)];
+        let mut title = vec![session::title(session, widths.title)];
         if session.time().is_ok_and(|time| matches!(time.archived(), Ok(Some(_)))) {
             title.push("(archived)".to_owned());
         }
         if !broken.is_empty() {
             let columns: Vec<&str> = broken.iter().map(|(column, _)| column.as_str()).collect();
-            title.push(format!("! cannot be read: {}", output::one_line(&columns.join(", "), TITLE)));
+            title.push(format!("! cannot be read: {}", output::one_line(&columns.join(", "), Widths::WIDE.title)));
         }
-        let folder = output::tail(&text("directory"), FOLDER);
+        let folder = output::tail(&text("directory"), widths.folder);
         Line { id: text("id"), updated: updated.unwrap_or_else(|| "?".to_owned()), folder, title: title.join("  ") }
     }
 }
@@ -125,7 +145,8 @@ fn table(list: &[Session<'_>], folders: bool, out: &mut dyn Write) -> io::Result
         return Ok(());
     }
     let head = Line { id: "SESSION".into(), updated: "UPDATED".into(), folder: "FOLDER".into(), title: "TITLE".into() };
-    let lines: Vec<Line> = std::iter::once(head).chain(list.iter().map(Line::of)).collect();
+    let widths = output::width().map_or(Widths::WIDE, |width| Widths::for_terminal(folders, width));
+    let lines: Vec<Line> = std::iter::once(head).chain(list.iter().map(|session| Line::of(session, widths))).collect();
     let widest = |text: fn(&Line) -> &str| lines.iter().map(|line| text(line).chars().count()).max().unwrap_or_default();
     let (ids, updates, places) = (widest(|line| &line.id), widest(|line| &line.updated), widest(|line| &line.folder));
     for Line { id, updated, folder, title } in &lines {

@@ -27,3 +27,8 @@ use std::path::Path;
 fn here(next: &'static str) -> Result<Folder, CliError> {
     folder::resolve(Path::new("."), Remember::No).map_err(|source| CliError::Folder { source, next })
 }
+
+/// A count for JSON.
+fn number(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

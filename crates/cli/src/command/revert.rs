@@ -4,21 +4,21 @@ use super::change::tell;
 use super::session::named;
 use crate::args::{RevertArgs, SessionArgs};
 use crate::error::CliError;
-use crate::output::{self, Out};
+use crate::output::{self, Out, Progress};
 use crate::place::Place;
-use annalist_store::Error;
 
 pub(crate) fn revert(args: &RevertArgs, place: &Place, out: &mut Out) -> Result<(), CliError> {
     let store = place.open_to_change()?;
     let id = named(&store, place, &args.session.id)?;
     if let Some(message) = &args.message {
-        let marked = store.revert_session(&id, message, args.part.as_deref()).wait()?;
+        let marked = Progress::during("marking", || store.revert_session(&id, message, args.part.as_deref()).wait())?;
         let Some(boundary) = marked.boundary else {
-            let (what, id) = match &args.part {
-                Some(part) => ("Part", part.clone()),
-                None => ("Message", message.clone()),
+            // The message may be there, and the part not.
+            let (what, named) = match &args.part {
+                Some(part) if store.get(&id, message).is_ok() => ("part", part),
+                _ => ("message", message),
             };
-            return Err(Error::NotFound { what, id }.into());
+            return Err(CliError::NotInSession { what, id: named.clone(), session: id });
         };
         if !args.commit {
             tell(&marked.session, args.session.json, "Undone", out)?;
@@ -31,7 +31,7 @@ pub(crate) fn revert(args: &RevertArgs, place: &Place, out: &mut Out) -> Result<
         }
     }
     if args.commit {
-        let removed = store.commit_revert(&id).wait()?;
+        let removed = Progress::during("removing", || store.commit_revert(&id).wait())?;
         tell(&store.session(&id)?, args.session.json, "Removed", out)?;
         output::status(&match removed.len() {
             0 => "Nothing was undone in it, so nothing was removed.".to_owned(),
@@ -45,7 +45,8 @@ pub(crate) fn unrevert(args: &SessionArgs, place: &Place, out: &mut Out) -> Resu
     let store = place.open_to_change()?;
     let id = named(&store, place, &args.id)?;
     let marked = store.session(&id)?.object().has("revert");
-    tell(&store.unrevert_session(&id).wait()?, args.json, "As before", out)?;
+    let session = Progress::during("unmarking", || store.unrevert_session(&id).wait())?;
+    tell(&session, args.json, "As before", out)?;
     if !marked {
         output::status("Nothing was undone in it.");
     }

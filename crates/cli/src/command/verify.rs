@@ -14,15 +14,26 @@ pub(crate) fn run(args: &VerifyArgs, place: &Place, out: &mut Out) -> Result<(),
     let store = place.open()?;
     let id = args.id.as_deref().map(|id| named(&store, place, id)).transpose()?;
     drop(store);
-    let mut progress = Progress::start();
+    let mut progress = Progress::start("verifying");
     let mut told = Ok(());
+    let mut found = 0_u64;
     let verified = upkeep::verify(&place.file, id.as_deref(), &mut |news| {
         match news {
             News::Progress(at) => {
                 progress.at(|| format!("{} of {} sessions, {}", at.sessions, at.of, output::count(at.events, "event")))
             }
-            News::Finding(finding) if !args.json => told = writeln!(out, "{}", output::line(&finding_text(&finding))),
-            News::Finding(_) => {}
+            News::Finding(finding) => {
+                let (session, problem) = finding_text(&finding);
+                told = if args.json {
+                    let mut object = Object::tagged("session", session);
+                    object.set_text("problem", &problem);
+                    let before = if found == 0 { "{\"findings\":[" } else { ",\n" };
+                    write!(out, "{before}{}", object.to_text())
+                } else {
+                    writeln!(out, "{}", output::line(&format!("{session}: {problem}")))
+                };
+                found += 1;
+            }
         }
         if told.is_ok() { Flow::Continue } else { Flow::Stop }
     })?;
@@ -39,9 +50,11 @@ pub(crate) fn run(args: &VerifyArgs, place: &Place, out: &mut Out) -> Result<(),
     if args.json {
         let mut object = Object::new();
         for (name, count) in counts {
-            object.set(name, i64::try_from(count).unwrap_or(i64::MAX));
+            object.set(name, super::number(count));
         }
-        writeln!(out, "{}", object.to_text())?;
+        let before = if found == 0 { "{\"findings\":[" } else { "" };
+        // The members of the counts, behind the list.
+        writeln!(out, "{before}],{}", &object.to_text()[1..])?;
     }
     out.finish()?;
     output::status(&format!(
@@ -62,16 +75,17 @@ pub(crate) fn run(args: &VerifyArgs, place: &Place, out: &mut Out) -> Result<(),
     Err(CliError::Unsound { findings, file: place.file.clone() })
 }
 
-fn finding_text(finding: &Finding) -> String {
+/// The session, and what is wrong with it.
+fn finding_text(finding: &Finding) -> (&str, String) {
     match finding {
-        Finding::Differs(difference) => difference_text(difference),
+        Finding::Differs(difference) => (&difference.session, difference_text(difference)),
         Finding::Unlogged { session, messages, parts } => {
             let (messages, parts) = (output::count(*messages, "message"), output::count(*parts, "part"));
-            format!("{session}: {messages} and {parts} that no event mentions")
+            (session, format!("{messages} and {parts} that no event mentions"))
         }
-        Finding::Unchecked { session, why } => format!("{session}: cannot be checked: {}", unchecked(why)),
-        Finding::Log { session, problem } => format!("{session}: {}", problem_text(problem)),
-        other => format!("{other:?}"),
+        Finding::Unchecked { session, why } => (session, format!("cannot be checked: {}", unchecked(why))),
+        Finding::Log { session, problem } => (session, problem_text(problem)),
+        other => ("", format!("{other:?}")),
     }
 }
 
@@ -85,7 +99,7 @@ pub(super) fn unchecked(why: &Unchecked) -> String {
 }
 
 fn difference_text(difference: &Difference) -> String {
-    let place = format!("{}: {} {}", difference.session, difference.table, difference.id);
+    let place = format!("{} {}", difference.table, difference.id);
     let what = match &difference.what {
         What::Missing => "is missing, the log has it".to_owned(),
         What::Extra => "is there, the log removed it".to_owned(),

@@ -2,10 +2,12 @@
 
 mod patient;
 mod progress;
+mod size;
 mod text;
 mod time;
 
 pub(crate) use progress::Progress;
+pub(crate) use size::size;
 pub(crate) use text::{count, line, one_line, printable, tail};
 pub(crate) use time::local;
 
@@ -43,6 +45,11 @@ impl Write for Out {
     fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
+}
+
+/// Characters in a line of the terminal that standard output is; nothing if it is none.
+pub(crate) fn width() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0)
 }
 
 /// A line about the work, on standard error. If nobody can hear it, the work goes on.

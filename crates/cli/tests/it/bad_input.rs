@@ -88,6 +88,45 @@ fn the_database_of_an_import() {
     }
 }
 
+/// Every command that changes something or looks into the log says it in a line, and leaves nothing behind.
+#[test]
+fn the_database_of_the_others() {
+    for file in [
+        "none.db",
+        "none/deep.db",
+        "zero.db",
+        "text.db",
+        "short.db",
+        "zeros.db",
+        "other.db",
+        "folder",
+        "folder/",
+        "text.db/below.db",
+    ] {
+        for command in [
+            &["rename", PLAIN, "t"][..],
+            &["archive", PLAIN],
+            &["unarchive", PLAIN],
+            &["fork", PLAIN],
+            &["revert", PLAIN, "msg_1"],
+            &["revert", PLAIN, "--commit"],
+            &["unrevert", PLAIN],
+            &["delete", PLAIN, "--yes", "--export", "kept"],
+            &["verify"],
+            &["verify", PLAIN, "--json"],
+            &["rebuild", "--into", "../rebuilt.db"],
+            &["compact"],
+            &["compact", "--dry-run", "--json"],
+            &["compact", "--reclaim", "--force"],
+        ] {
+            let told = table(&[&[&["--db", &format!("../{file}")], command].concat()], 1);
+            let line = told.lines().nth(1).unwrap();
+            let named = line.strip_prefix(&format!("annalist: [TOP]/{}", file.trim_end_matches('/')));
+            assert!(named.is_some_and(|rest| rest.contains("; ") || rest.contains("not an OpenCode database")), "{told}");
+        }
+    }
+}
+
 #[test]
 fn the_document() {
     let files = [
@@ -146,6 +185,20 @@ fn the_session() {
     for command in ["show", "export"] {
         told += &table(&[&["--db", "../small.db", command, "ses_none"], &["--db", "../small.db", command, "dd1bb"]], 1);
     }
+    for command in [&["rename"][..], &["archive"], &["unarchive"], &["fork"], &["revert"], &["unrevert"], &["delete"], &["verify"]]
+    {
+        for id in ["ses_none", "dd1bb"] {
+            let rest: &[&str] = match command[0] {
+                "rename" => &["t"],
+                "revert" => &["msg_1", "--commit"],
+                "delete" => &["--yes", "--export", "kept"],
+                _ => &[],
+            };
+            let said = table(&[&[&["--db", "../small.db"], command, &[id], rest].concat()], 1);
+            // The line is that of `show`.
+            assert!(told.contains(said.lines().nth(1).unwrap()), "{said}");
+        }
+    }
     // A name is shown so that it cannot steer the terminal.
     told += &table(&[&["--db", "../small.db", "show", "a\nb\u{1b}[31m"]], 1);
     insta::assert_snapshot!(told);
@@ -171,6 +224,17 @@ fn the_command_line() {
             &["export"],
             &["export", ""],
             &["import"],
+            &["import", "--legacy", "../folder", "../little.json"],
+            &["rename", "a"],
+            &["rename", "a", ""],
+            &["fork", "a", "--before", ""],
+            &["revert", "a"],
+            &["revert", "a", "--part", "prt_1"],
+            &["delete"],
+            &["delete", "a", "b"],
+            &["rebuild"],
+            &["compact", "--force"],
+            &["compact", "--reclaim", "--dry-run"],
             &["db", "bogus"],
             &["--db", "", "list"],
             &["--db"],

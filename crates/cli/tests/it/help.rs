@@ -9,12 +9,56 @@ fn help(arguments: &[&str]) -> String {
     run.ok().to_owned()
 }
 
+/// Every command, and the commands below it.
+const COMMANDS: [&str; 18] = [
+    "",
+    "list",
+    "show",
+    "export",
+    "import",
+    "rename",
+    "archive",
+    "unarchive",
+    "fork",
+    "revert",
+    "unrevert",
+    "delete",
+    "verify",
+    "rebuild",
+    "compact",
+    "serve",
+    "db",
+    "db path",
+];
+
+fn of(command: &str, option: &'static str) -> String {
+    help(&command.split(' ').filter(|word| !word.is_empty()).chain([option]).collect::<Vec<_>>())
+}
+
 #[test]
 fn of_every_command_in_full() {
-    for name in ["", "list", "show", "export", "import", "db", "db path"] {
-        let mut arguments: Vec<&str> = name.split(' ').filter(|word| !word.is_empty()).collect();
-        arguments.push("--help");
-        insta::assert_snapshot!(format!("annalist {name}").trim_end().replace(' ', "-"), help(&arguments));
+    for name in COMMANDS {
+        insta::assert_snapshot!(format!("annalist {name}").trim_end().replace(' ', "-"), of(name, "--help"));
+    }
+}
+
+/// A new command is in the list above.
+#[test]
+fn no_command_is_left_out() {
+    let help = of("", "--help");
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<&str> =
+        listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next()).collect();
+    let wanted: Vec<&str> = COMMANDS.into_iter().filter(|name| !name.is_empty() && !name.contains(' ')).collect();
+    assert_eq!(names.iter().filter(|name| !wanted.contains(*name)).collect::<Vec<_>>(), [&"help"]);
+    assert_eq!(names.len(), wanted.len() + 1);
+}
+
+#[test]
+fn every_command_that_works_on_a_record_has_examples() {
+    for name in COMMANDS {
+        let help = of(name, "--help");
+        assert!(help.contains("\nExamples:\n  annalist ") || name.starts_with("db"), "{name}");
     }
 }
 
@@ -26,9 +70,19 @@ fn in_short() {
 
 #[test]
 fn no_line_is_too_wide() {
-    for arguments in [&["--help"][..], &["list", "--help"], &["show", "--help"], &["import", "--help"]] {
-        for line in help(arguments).lines() {
-            assert!(line.chars().count() <= 100, "{line}");
+    let world = World::new();
+    for name in COMMANDS {
+        let words = name.split(' ').filter(|word| !word.is_empty());
+        for (columns, width) in [("80", 80), ("200", 100)] {
+            let mut command = world.command();
+            let run = world.outcome(command.env("COLUMNS", columns).args(words.clone()).arg("--help"));
+            let wide: Vec<&str> = run.ok().lines().filter(|line| line.chars().count() > width).collect();
+            assert!(wide.is_empty(), "{name} in {columns}: {wide:#?}");
+            // What has lines of its own keeps them.
+            for (at, line) in run.out.lines().enumerate().filter(|(_, line)| line.starts_with("  annalist ")) {
+                let next = run.out.lines().nth(at + 1).unwrap_or_default();
+                assert!(next.is_empty() || next.starts_with("  "), "{name} in {columns}: {line}\n{next}");
+            }
         }
     }
 }

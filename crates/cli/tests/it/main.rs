@@ -6,10 +6,13 @@
 #![allow(unreachable_pub, reason = "nobody uses the modules of a test from outside")]
 
 mod bad_input;
+mod change;
 mod damage;
+mod delete;
 mod export;
 mod help;
 mod import;
+mod legacy;
 mod list;
 mod names;
 #[cfg(unix)]
@@ -18,5 +21,10 @@ mod permission;
 mod pipes;
 mod place;
 mod poison;
+mod progress;
+mod revert;
 mod show;
+#[cfg(unix)]
+mod terminal;
+mod upkeep;
 mod world;

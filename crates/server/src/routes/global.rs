@@ -36,7 +36,7 @@ pub(super) const ROUTES: &[Route] = &[
         takes: Takes::Nothing,
         gives: Gives::Events,
         errors: &[],
-        handle: |ask| Box::pin(async move { Ok(live::respond(&ask.app, Scope::All)) }),
+        handle: |ask| Box::pin(async move { live::respond(&ask, Scope::All).await }),
     },
     Route {
         verb: Verb::Get,
@@ -74,6 +74,6 @@ async fn health(_: Ask) -> Result<axum::response::Response, crate::error::Proble
 fn events(ask: Ask) -> Handling {
     Box::pin(async move {
         let folder = folder::of(&ask).await?;
-        Ok(live::respond(&ask.app, Scope::Folder(folder.directory)))
+        live::respond(&ask, Scope::Folder(folder.directory)).await
     })
 }

@@ -239,7 +239,7 @@ pub(super) fn with_parts(message: &transcript::WithParts) -> String {
 fn delete_message(ask: Ask) -> Handling {
     Box::pin(async move {
         let (session, message) = (ask.param("sessionID"), ask.param("messageID"));
-        ask.app.write(session, |store| store.remove_message(session, message)).await?;
+        ask.app.write(|store| store.remove_message(session, message)).await?;
         Ok(yes())
     })
 }
@@ -251,7 +251,7 @@ fn patch_part(ask: Ask) -> Handling {
             return Err(Problem::Refused);
         }
         let part = Part::from_object(request::without_nulls(&ask.body, &["time", "model"]));
-        let part = ask.app.write(ask.param("sessionID"), |store| store.update_part(part, Durability::Power)).await?;
+        let part = ask.app.write(|store| store.update_part(part, Durability::Power)).await?;
         Ok(json(part.object().to_text()))
     })
 }
@@ -259,7 +259,7 @@ fn patch_part(ask: Ask) -> Handling {
 fn delete_part(ask: Ask) -> Handling {
     Box::pin(async move {
         let (session, message, part) = (ask.param("sessionID"), ask.param("messageID"), ask.param("partID"));
-        ask.app.write(session, |store| store.remove_part(session, message, part)).await?;
+        ask.app.write(|store| store.remove_part(session, message, part)).await?;
         Ok(yes())
     })
 }
@@ -288,7 +288,7 @@ fn revert(ask: Ask) -> Handling {
             .text("messageID")
             .ok_or(Problem::BadRequest { kind: Where::Payload, message: "Missing key\n  at [\"messageID\"]".to_owned() })?;
         let part = ask.text("partID");
-        let reverted = ask.app.write(session, |store| store.revert_session(session, &message, part.as_deref())).await?;
+        let reverted = ask.app.write(|store| store.revert_session(session, &message, part.as_deref())).await?;
         Ok(json(reverted.session.to_text()))
     })
 }
@@ -296,7 +296,7 @@ fn revert(ask: Ask) -> Handling {
 fn unrevert(ask: Ask) -> Handling {
     Box::pin(async move {
         let session = ask.param("sessionID");
-        let session = ask.app.write(session, |store| store.unrevert_session(session)).await?;
+        let session = ask.app.write(|store| store.unrevert_session(session)).await?;
         Ok(json(session.to_text()))
     })
 }

@@ -110,7 +110,7 @@ async fn prompt(ask: Ask) -> Result<WithParts, Problem> {
         permission: tools(&ask),
         repeats: Box::new(move |there| repeat::same(&body, there)),
     };
-    Ok(ask.app.write(&session, |store| store.prompt(prompt)).await?.message)
+    Ok(ask.app.write(|store| store.prompt(prompt)).await?.message)
 }
 
 fn taken(id: &str) -> Problem {

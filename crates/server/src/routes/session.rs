@@ -249,8 +249,6 @@ fn create(ask: Ask) -> Handling {
         new.permission = rules(&ask);
         new.workspace = ask.text("workspaceID");
         let session = ask.app.store.create_session(new).await?;
-        let id = text(&session, "id");
-        ask.app.live.made(&ask.app.store, &id).await?;
         Ok(json(session.to_text()))
     })
 }
@@ -281,25 +279,14 @@ fn patch(ask: Ask) -> Handling {
             patches.push(SessionPatch::Archived(archived.as_number().map(annalist_schema::Number::into_static)));
         }
         let id = ask.param("sessionID");
-        let session = ask.app.write(id, |store| store.patch_session(id, patches)).await?;
+        let session = ask.app.write(|store| store.patch_session(id, patches)).await?;
         Ok(json(session.to_text()))
     })
 }
 
 fn delete(ask: Ask) -> Handling {
     Box::pin(async move {
-        // What they were has to be read before they are gone.
-        let gone = read(&ask, |store, id| {
-            let mut infos = Vec::new();
-            for id in store.with_children(id)? {
-                infos.push((store.session(&id)?, store.read(|view| view.sequence(&id))?.unwrap_or(-1)));
-            }
-            store.delete_session(id)?;
-            Ok(infos)
-        });
-        for (info, last) in gone.await? {
-            ask.app.live.deleted(&info, last + 1);
-        }
+        read(&ask, Store::delete_session).await?;
         Ok(yes())
     })
 }
@@ -332,7 +319,6 @@ fn fork(ask: Ask) -> Handling {
     Box::pin(async move {
         let before = ask.text("messageID");
         let fork = ask.app.store.fork_session(ask.param("sessionID"), before.as_deref()).await?;
-        ask.app.live.made(&ask.app.store, &text(&fork.session, "id")).await?;
         Ok(json(fork.session.to_text()))
     })
 }
@@ -374,7 +360,7 @@ fn unshare(ask: Ask) -> Handling {
         if !session.object().has("share") {
             return Ok(json(session.to_text()));
         }
-        let session = ask.app.write(id, |store| store.patch_session(id, vec![SessionPatch::Share(None)])).await?;
+        let session = ask.app.write(|store| store.patch_session(id, vec![SessionPatch::Share(None)])).await?;
         Ok(json(session.to_text()))
     })
 }

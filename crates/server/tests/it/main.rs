@@ -9,5 +9,6 @@ mod errors;
 mod live;
 mod paging;
 mod prompt;
+mod resume;
 mod shutdown;
 mod support;

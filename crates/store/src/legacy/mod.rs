@@ -78,6 +78,14 @@ pub struct Progress {
     pub messages: u64,
 }
 
+/// Whether a folder is one that [`Store::import_legacy`] takes; asked before a record is made for what it holds.
+///
+/// # Errors
+/// [`Error::Invalid`] if there are no such files; [`Error::Io`] if the folder cannot be read.
+pub fn check(folder: &Path) -> Result<(), Error> {
+    Tree::open(folder).map(drop)
+}
+
 /// What belongs to a session and has no event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Beside {

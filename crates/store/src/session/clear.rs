@@ -1,9 +1,21 @@
 //! Fields that were taken away. An event cannot say so by leaving a field out, since then it stays as it is
 //! (reference-storage 1.2), and the reference's replay refuses `null`; it says the empty value that the replay takes.
+//!
+//! An empty object or list may also be meant (`PATCH` with `metadata: {}` is answered with `{}`), and the log has to give the
+//! row again without knowing more than the event. So an empty value that clears is spelled in a way of its own, with two
+//! spaces in it: to every reader of JSON it is the empty value, to our projector it is nothing.
 
 use crate::error::Error;
 use annalist_schema::Json;
 use annalist_schema::raw::Object;
+
+const NO_OBJECT: &str = "{  }";
+const NO_LIST: &str = "[  ]";
+
+/// Whether an empty value is one that clears.
+pub(crate) fn clears(json: &Json<'_>) -> bool {
+    [NO_OBJECT, NO_LIST].contains(&json.as_str())
+}
 
 /// Puts the empty value where `after` lacks what `before` has.
 ///
@@ -11,10 +23,10 @@ use annalist_schema::raw::Object;
 /// [`Error::Invalid`] for a field that has no empty value.
 pub(super) fn say(before: &Object<'_>, after: &mut Object<'_>) -> Result<(), Error> {
     let empties = [
-        ("metadata", Json::from(Object::new())),
-        ("permission", empty_list()),
+        ("metadata", empty(NO_OBJECT)?),
+        ("permission", empty(NO_LIST)?),
         ("share", Object::tagged("url", "").into()),
-        ("summary", zeros().into()),
+        ("summary", zeros()?.into()),
     ];
     for (key, empty) in empties {
         if before.has(key) && !after.has(key) {
@@ -35,15 +47,16 @@ pub(super) fn say(before: &Object<'_>, after: &mut Object<'_>) -> Result<(), Err
     }
 }
 
-fn empty_list() -> Json<'static> {
-    annalist_schema::Field::to_json(&Vec::<Json<'_>>::new())
+fn empty(spelled: &'static str) -> Result<Json<'static>, Error> {
+    Json::parse(spelled).map_err(|malformed| Error::Invalid { what: "session".to_owned(), problem: malformed.to_string() })
 }
 
-fn zeros() -> Object<'static> {
+/// A summary of nothing; its list says that there is none.
+fn zeros() -> Result<Object<'static>, Error> {
     let mut summary = Object::new();
     for key in ["additions", "deletions", "files"] {
         summary.set(key, 0);
     }
-    summary.set("diffs", empty_list());
-    summary
+    summary.set("diffs", empty(NO_LIST)?);
+    Ok(summary)
 }

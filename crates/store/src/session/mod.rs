@@ -12,6 +12,7 @@ mod slug;
 mod todo;
 mod usage;
 
+pub(crate) use clear::clears;
 pub use create::{NewSession, VERSION};
 pub use delete::Deleted;
 pub use fork::Forked;

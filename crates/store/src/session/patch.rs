@@ -14,8 +14,9 @@ use annalist_schema::{Field as _, Json, Session, id};
 
 /// A change of a session. `None` in an inner `Option` clears the field.
 ///
-/// A field is cleared by recording the empty value that the reference's replay takes. `archived: 0` and `share: {"url": ""}`
-/// are absent from then on; `metadata: {}`, `permission: []` and a summary of zeros are what is read, by the reference too.
+/// A field is cleared by recording the empty value that the reference's replay takes (`archived: 0`, `share: {"url": ""}`,
+/// `metadata: {}`, `permission: []`, a summary of zeros); it is absent from then on. Metadata that are empty because a caller
+/// gave an empty object stay an empty object.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum SessionPatch {
@@ -27,7 +28,7 @@ pub enum SessionPatch {
     Archived(Option<Number<'static>>),
     /// Anything, by program; replaces what was there, but for Annalist's own part.
     Metadata(Option<Object<'static>>),
-    /// The rules; replaces what was there.
+    /// The rules; replaces what was there, and none clears it.
     Permission(Vec<PermissionRule<'static>>),
     /// Further rules behind those that are there.
     AddPermission(Vec<PermissionRule<'static>>),
@@ -136,7 +137,7 @@ fn set(info: &mut Session<'static>, patch: SessionPatch) {
             info.set_metadata(metadata);
         }
         SessionPatch::Permission(rules) => {
-            info.set_permission(Some(rules));
+            info.set_permission((!rules.is_empty()).then_some(rules));
         }
         SessionPatch::AddPermission(more) => {
             // As they are: a rule of a kind that is not known here is one all the same.

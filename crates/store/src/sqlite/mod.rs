@@ -9,6 +9,8 @@ mod checkpoint;
 mod claims;
 mod columns;
 mod erase;
+mod errno;
+mod hint;
 mod legacy;
 mod log;
 mod migrations;
@@ -17,8 +19,10 @@ mod open;
 mod pace;
 mod project;
 mod projects;
+mod queue;
 mod read;
 mod readers;
+mod removed;
 mod side;
 mod spent;
 mod supersede;
@@ -141,6 +145,18 @@ impl Backend for Sqlite {
         }
     }
 
+    fn drive(&self, done: &mut dyn FnMut() -> bool) -> bool {
+        let queue = self.writer.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Writer::shared);
+        queue.is_some_and(|queue| queue.drive(done))
+    }
+
+    fn hurry(&self) {
+        let queue = self.writer.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Writer::shared);
+        if let Some(queue) = queue {
+            queue.hurry();
+        }
+    }
+
     fn listen(&self, listener: Arc<dyn Listener>) {
         // A second one is a second Store on one backend: the first keeps hearing, and both read the same log.
         self.listener.set(listener).ok();
@@ -156,6 +172,14 @@ impl Backend for Sqlite {
 
     fn neighbours(&self) -> Neighbours {
         neighbours::look(&self.side)
+    }
+
+    fn keep_hint(&self, name: &'static str, bytes: &[u8]) -> Result<(), Error> {
+        self.side.keep_hint(name, bytes)
+    }
+
+    fn hint(&self, name: &'static str, most: usize) -> Result<Option<Vec<u8>>, Error> {
+        self.side.hint(name, most)
     }
 
     fn session_locks(&self) -> &dyn SessionLocks {
@@ -175,10 +199,10 @@ pub(crate) fn error(path: &Path, source: &rusqlite::Error) -> Error {
         Some(ErrorCode::NotADatabase) => Error::NotADatabase { file, reason: "its first bytes are not SQLite's".to_owned() },
         Some(ErrorCode::DatabaseCorrupt) => Error::Damaged { file, detail },
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { file, waited_ms: open::READER_WAIT_MS },
-        Some(ErrorCode::DiskFull) => Error::Full { file },
+        Some(ErrorCode::DiskFull) => Error::Full { file, source: None },
         // The index of the log could not be made as large as it must be, which takes 32 KB.
         Some(ErrorCode::SystemIoFailure) if source.sqlite_error().is_some_and(|e| e.extended_code == SQLITE_IOERR_SHMSIZE) => {
-            Error::Full { file }
+            Error::Full { file, source: None }
         }
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { file, reason: "the file or its folder cannot be written".to_owned() },
         Some(ErrorCode::PermissionDenied) => Error::Io { file, source: std::io::ErrorKind::PermissionDenied.into() },

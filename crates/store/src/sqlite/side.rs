@@ -3,10 +3,11 @@
 //! ```text
 //! opencode.db-annalist/       0700
 //!   present                   every process of ours that writes holds a shared lock on it
+//!   trail                     the newest positions of the log, for clients of a server that comes back
 //!   claims/<session>-<hash>   one file a session that is run: the holder's lock, and lines for people and for recovery
 //! ```
-//! Nothing in it is part of the record, and the last process to close the file removes it unless a claim was left. It may be deleted at any time and is made again when it is needed; whoever held a
-//! claim in it has lost it. The reference ignores it. Whatever else is ours and can be rebuilt belongs here too.
+//! Nothing in it is part of the record, and the last process to close the file removes it unless a claim or a trail was left.
+//! It may be deleted at any time and is made again when it is needed; whoever held a claim in it has lost it. The reference ignores it. Whatever else is ours and can be rebuilt belongs here too.
 
 use super::open::{private_file, private_folder, with_suffix};
 use crate::error::Error;
@@ -40,8 +41,16 @@ impl Side {
         self.folder.join("present")
     }
 
+    pub(super) fn hint_file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     pub(super) fn claims_folder(&self) -> PathBuf {
         self.folder.join("claims")
+    }
+
+    pub(super) fn make_it(&self) -> Result<(), Error> {
+        self.make(&self.folder)
     }
 
     /// Makes a folder in it, and it.

@@ -1,5 +1,6 @@
 //! A transaction, seen from above: reading for everybody, writing for the writer's jobs.
 
+use super::removed::Removed;
 use super::supersede::{Cache, Step};
 use super::{File, erase, error, legacy, log, project, projects, read, spent, todo};
 use crate::append::{Expect, NewEvent, Recorded};
@@ -28,16 +29,18 @@ pub(super) struct View<'c> {
     told: bool,
     /// Finds what an append supersedes; nothing if superseded events are to stay.
     superseded: Option<&'c mut Cache>,
+    /// What other processes removed; the writer knows.
+    removed: Option<&'c Removed>,
 }
 
 impl<'c> View<'c> {
     pub(super) fn new(db: &'c Connection, file: &'c File) -> Self {
-        View { db, file, spoilt: false, last: None, appended: Vec::new(), told: true, superseded: None }
+        View { db, file, spoilt: false, last: None, appended: Vec::new(), told: true, superseded: None, removed: None }
     }
 
-    /// A view whose appends empty what they supersede.
-    pub(super) fn emptying(db: &'c Connection, file: &'c File, superseded: Option<&'c mut Cache>) -> Self {
-        View { superseded, ..View::new(db, file) }
+    /// The writer's view: its appends empty what they supersede, and it knows what others removed.
+    pub(super) fn writing(db: &'c Connection, file: &'c File, superseded: Option<&'c mut Cache>, removed: &'c Removed) -> Self {
+        View { superseded, removed: Some(removed), ..View::new(db, file) }
     }
 
     /// Whether this view's writes must not be kept.
@@ -228,6 +231,10 @@ impl Transaction for View<'_> {
         }
         self.remember(session, &event, seq, rowid);
         Ok(recorded)
+    }
+
+    fn was_part_removed(&self, part: &str) -> Result<bool, Error> {
+        self.removed.map_or(Ok(false), |removed| removed.has(self.db, part)).map_err(self.failed())
     }
 
     fn erase_log(&mut self, session: &str, bytes: u64) -> Result<bool, Error> {

@@ -1,11 +1,17 @@
-//! The writer: one thread, one connection, waiting jobs committed as a group.
+//! The writer: one connection, waiting jobs committed as a group.
 //!
-//! A commit that must survive a loss of power costs a wait for the disk, whatever is in it. So the thread takes what is
-//! waiting, gives each job a savepoint of its own inside one transaction, and commits once. A job that fails or panics is
-//! undone alone. Nobody hears of success before the commit.
+//! A commit that must survive a loss of power costs a wait for the disk, whatever is in it. So whoever drives the writer takes
+//! what is waiting, gives each job a savepoint of its own inside one transaction, and commits once. A job that fails or panics
+//! is undone alone. Nobody hears of success before the commit.
+//!
+//! A thread drives it (`queue.rs`), and so does a caller that waits for its write while nobody else does: handing one small job
+//! to a thread and its result back costs as much as the job.
 
 use super::checkpoint::{Bounds, Log};
+use super::errno::explained;
 use super::pace::{Machine, Pace, World};
+use super::queue::{Item, Queue};
+use super::removed::Removed;
 use super::side::Side;
 use super::supersede::Cache;
 use super::view::View;
@@ -17,9 +23,7 @@ use crate::log::{Appended, Commit, Listener};
 use rusqlite::{Connection, ErrorCode};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Jobs in one commit.
@@ -27,17 +31,10 @@ const GROUP: usize = 64;
 /// A group takes no further job once its transaction is this old: while it is open OpenCode stands still.
 const HOLD: Duration = Duration::from_millis(20);
 
-struct Item {
-    durability: Durability,
-    job: Job,
-    settle: Settle,
-    queued: Instant,
-}
-
-/// The handle of the thread. Dropping it lets the thread finish what is queued, and waits for that.
+/// The handle of the writer. Dropping it lets what is queued be finished, and waits for that.
 pub(super) struct Writer {
-    queue: Option<Sender<Item>>,
-    thread: Option<JoinHandle<()>>,
+    queue: Arc<Queue>,
+    thread: super::queue::Thread,
 }
 
 impl Writer {
@@ -62,57 +59,44 @@ impl Writer {
     ) -> Result<Self, Error> {
         let mut db = open::writer(&file.path)?;
         let log = Log::start(&mut db, &file, bounds)?;
-        let (queue, jobs) = channel();
         let path = file.path.clone();
-        let patience = options.patience;
-        let thread = std::thread::Builder::new()
-            .name("annalist-writer".to_owned())
-            .spawn(move || {
-                let pace = Pace::default();
-                let superseded = options.empty_superseded.then(Cache::default);
-                let thread = Thread {
-                    db,
-                    file,
-                    patience,
-                    synchronous: None,
-                    pace,
-                    world,
-                    log,
-                    listener,
-                    version: None,
-                    foreign: true,
-                    superseded,
-                };
-                thread.run(&jobs);
-            })
-            .map_err(|source| Error::Io { file: path, source })?;
-        Ok(Writer { queue: Some(queue), thread: Some(thread) })
+        let driver = Driver {
+            db,
+            file,
+            patience: options.patience,
+            synchronous: None,
+            pace: Pace::default(),
+            world,
+            log,
+            listener,
+            version: None,
+            foreign: true,
+            superseded: options.empty_superseded.then(Cache::default),
+            removed: Removed::default(),
+        };
+        let queue = Arc::new(Queue::new(driver));
+        let thread = super::queue::Thread::start(&queue).map_err(|source| Error::Io { file: path, source })?;
+        Ok(Writer { queue, thread })
     }
 
     pub(super) fn queue(&self, durability: Durability, job: Job, settle: Settle) {
-        let item = Item { durability, job, settle, queued: Instant::now() };
-        let left = match &self.queue {
-            Some(queue) => queue.send(item).err().map(|e| e.0),
-            None => Some(item),
-        };
-        if let Some(item) = left {
-            (item.settle)(Err(Error::Closed));
-        }
+        self.queue.push(Item { durability, job, settle, queued: Instant::now() });
+    }
+
+    /// For those who wait for what they queued.
+    pub(super) fn shared(&self) -> Arc<Queue> {
+        Arc::clone(&self.queue)
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.queue.take());
-        // A job that owns the last handle drops it on the thread itself, which cannot wait for its own end.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id()) {
-            // Jobs cannot kill the thread; if something else did, its callers were told by their dropped channels.
-            thread.join().ok();
-        }
+        self.thread.end(&self.queue);
     }
 }
 
-struct Thread {
+/// What it takes to commit.
+pub(super) struct Driver {
     db: Connection,
     file: Arc<File>,
     patience: Duration,
@@ -129,29 +113,21 @@ struct Thread {
     foreign: bool,
     /// Where the snapshots stand that the next appends supersede.
     superseded: Option<Cache>,
+    /// What others removed.
+    removed: Removed,
 }
 
 /// What became of a job inside the open transaction.
 type Outcome = (Settle, Result<(), Error>);
 
-impl Thread {
-    fn run(mut self, jobs: &Receiver<Item>) {
-        let mut waiting: Vec<Item> = Vec::new();
-        loop {
-            if waiting.is_empty() {
-                match jobs.recv() {
-                    Ok(item) => waiting.push(item),
-                    Err(_) => return,
-                }
-            }
-            self.pace.wait(&*self.world);
-            self.log.keep_short(&self.db);
-            while waiting.len() < GROUP {
-                let Ok(item) = jobs.try_recv() else { break };
-                waiting.push(item);
-            }
-            waiting = self.group(waiting);
-        }
+impl Driver {
+    /// Commits what waits, as a group; gives back what it did not get to.
+    pub(super) fn turn(&mut self, mut waiting: Vec<Item>, more: &Queue) -> Vec<Item> {
+        self.pace.wait(&*self.world);
+        self.log.keep_short(&self.db);
+        // What came during a rest goes along.
+        more.take(&mut waiting, GROUP);
+        self.group(waiting)
     }
 
     /// Commits some of the waiting jobs; gives back those it did not get to.
@@ -211,7 +187,7 @@ impl Thread {
                 (item.settle)(Err(if busy {
                     Error::Busy { file: self.file.path.clone(), waited_ms }
                 } else {
-                    error(&self.file.path, &failure)
+                    explained(&self.db, error(&self.file.path, &failure))
                 }));
             }
             if left.is_empty() {
@@ -237,12 +213,18 @@ impl Thread {
             )?;
             self.synchronous = Some(durability);
         }
-        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        run(&self.db, "BEGIN IMMEDIATE")?;
         if self.listener.get().is_some() {
             // A failure here says nothing about the write: then others are taken to have been here.
             let version = data_version(&self.db).ok();
-            self.foreign |= version.is_none() || self.version != version;
+            let foreign = version.is_none() || self.version != version;
+            self.foreign |= foreign;
             self.version = version;
+            if foreign {
+                self.removed.doubt();
+            }
+        } else {
+            self.removed.doubt();
         }
         Ok(())
     }
@@ -250,19 +232,22 @@ impl Thread {
     /// One job in a savepoint of its own.
     fn one(&mut self, job: Job) -> Result<Vec<Appended>, Error> {
         let failed = |e: rusqlite::Error| error(&self.file.path, &e);
-        self.db.execute_batch("SAVEPOINT job").map_err(failed)?;
-        let mut view = View::emptying(&self.db, &self.file, self.superseded.as_mut());
+        run(&self.db, "SAVEPOINT job").map_err(failed)?;
+        let mut view = View::writing(&self.db, &self.file, self.superseded.as_mut(), &self.removed);
         let result = catch_unwind(AssertUnwindSafe(|| job(&mut view)))
             .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
         let result = match result {
             Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
-            result => result.map(|()| view.into_appended()),
+            result => result.map(|()| view.into_appended()).map_err(|failure| explained(&self.db, failure)),
         };
+        if result.is_err() {
+            self.removed.undone();
+        }
         if result.is_err() && !self.db.is_autocommit() {
-            self.db.execute_batch("ROLLBACK TO job").map_err(failed)?;
+            run(&self.db, "ROLLBACK TO job").map_err(failed)?;
         }
         if !self.db.is_autocommit() {
-            self.db.execute_batch("RELEASE job").map_err(failed)?;
+            run(&self.db, "RELEASE job").map_err(failed)?;
         }
         result
     }
@@ -283,7 +268,7 @@ impl Thread {
             }
             Some(listener) => {
                 let foreign = std::mem::replace(&mut self.foreign, false);
-                listener.commit(&mut Group { thread: self, done }, appended, foreign);
+                listener.commit(&mut Group { driver: self, done }, appended, foreign);
             }
         }
         // A failed commit has failed them all.
@@ -291,12 +276,13 @@ impl Thread {
     }
 
     fn commit(&mut self, done: &mut [Outcome]) -> bool {
-        let Err(failure) = self.db.execute_batch("COMMIT") else {
+        let Err(failure) = run(&self.db, "COMMIT") else {
             self.log.committed();
             return true;
         };
+        // Asked once for each, before anything else is tried.
         for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-            *result = Err(error(&self.file.path, &failure));
+            *result = Err(explained(&self.db, error(&self.file.path, &failure)));
         }
         self.undo();
         // The listener did not hear of what came before this group either.
@@ -305,6 +291,7 @@ impl Thread {
     }
 
     fn undo(&mut self) {
+        self.removed.undone();
         if !self.db.is_autocommit() {
             // Nothing better is left if this fails too: the next BEGIN will say so to its jobs.
             self.db.execute_batch("ROLLBACK").ok();
@@ -314,18 +301,23 @@ impl Thread {
 
 /// A group whose jobs are done, ready for its commit.
 struct Group<'t> {
-    thread: &'t mut Thread,
+    driver: &'t mut Driver,
     done: &'t mut [Outcome],
 }
 
 impl Commit for Group<'_> {
     fn commit(&mut self) -> bool {
-        self.thread.commit(self.done)
+        self.driver.commit(self.done)
     }
 
     fn read(&mut self, look: &mut dyn FnMut(&dyn Snapshot) -> Result<(), Error>) -> Result<(), Error> {
-        one_view(&self.thread.db, &self.thread.file, look)
+        one_view(&self.driver.db, &self.driver.file, look)
     }
+}
+
+/// A statement that is said again and again.
+fn run(db: &Connection, sql: &str) -> rusqlite::Result<()> {
+    db.prepare_cached(sql)?.execute([]).map(drop)
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {
@@ -340,6 +332,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
     use std::sync::Mutex;
+    use std::sync::mpsc::channel;
 
     /// A machine on which every look at the clock takes 10 ms, somebody else has the file open, and uses each rest.
     struct Crowded {

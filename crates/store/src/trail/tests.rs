@@ -93,10 +93,10 @@ fn it_is_restored_as_it_was() {
     trail.push_notice(gone(11, "evt_11", "b"));
     trail.push_event(step(11, "a"));
     trail.push_notice(gone(11, "evt_y", "c"));
-    let restored = Trail::restored(trail.steps());
+    let restored = Trail::restored(trail.kept());
     assert!(restored.begun());
     assert_eq!(restored.steps(), trail.steps());
     assert_eq!(restored.place(11, "evt_11"), trail.place(11, "evt_11"));
     assert_eq!(restored.place(11, "evt_y"), trail.place(11, "evt_y"));
-    assert!(!Trail::restored(Vec::new()).begun());
+    assert!(!Trail::restored(Trail::default().kept()).begun());
 }

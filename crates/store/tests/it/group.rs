@@ -266,3 +266,81 @@ fn a_panicking_reader_costs_nobody_a_connection() {
         }
     });
 }
+
+/// Whoever waits for a write and finds nobody at work does it.
+#[test]
+fn a_caller_that_waits_does_its_write_itself() {
+    let room = Room::new();
+    let (_path, store) = room.store("opencode.db");
+    let here = std::thread::current().id();
+    let own = (0..200).filter(|_| {
+        let ran = store.write(Durability::Process, move |_| Ok(std::thread::current().id())).wait().unwrap();
+        ran == here
+    });
+    // The writer's thread may be quicker now and then.
+    assert!(own.count() > 100);
+}
+
+/// Nobody waits for it, and nobody drops it either.
+#[test]
+fn a_write_that_is_only_held_is_done() {
+    let room = Room::new();
+    let (_path, store) = room.store("opencode.db");
+    for _ in 0..20 {
+        let (tell, told) = mpsc::channel();
+        let held = store.write(Durability::Process, move |_| {
+            tell.send(()).unwrap();
+            Ok(())
+        });
+        told.recv().unwrap();
+        drop(held);
+    }
+}
+
+/// A job that panics where its caller drives costs neither the caller's thread nor the writer.
+#[test]
+fn a_panic_on_the_callers_thread_is_an_error() {
+    let room = Room::new();
+    let (_path, store) = room.store("opencode.db");
+    for _ in 0..20 {
+        let failed = store
+            .write(Durability::Process, |_| -> Result<(), Error> { std::panic::resume_unwind(Box::new("on purpose".to_owned())) })
+            .wait();
+        assert!(matches!(failed, Err(Error::Panicked { .. })), "{failed:?}");
+        store.write(Durability::Process, |_| Ok(())).wait().unwrap();
+    }
+}
+
+/// First in, first out, whoever drives: eight threads that wait, and one that only queues.
+#[test]
+fn the_order_of_a_caller_is_the_order_of_its_writes() {
+    let room = Room::new();
+    let (_path, store) = room.store("opencode.db");
+    let done = Arc::new(std::sync::Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for caller in 0..9 {
+            let (store, done) = (store.clone(), Arc::clone(&done));
+            scope.spawn(move || {
+                let mut queued = Vec::new();
+                for index in 0..100 {
+                    let done = Arc::clone(&done);
+                    let pending = store.write(Durability::Process, move |_| {
+                        done.lock().unwrap().push((caller, index));
+                        Ok(())
+                    });
+                    if caller == 8 {
+                        queued.push(pending);
+                    } else {
+                        pending.wait().unwrap();
+                    }
+                }
+                queued.into_iter().for_each(|pending| pending.wait().unwrap());
+            });
+        }
+    });
+    let done = done.lock().unwrap();
+    for caller in 0..9 {
+        let own: Vec<i32> = done.iter().filter(|(of, _)| *of == caller).map(|(_, index)| *index).collect();
+        assert_eq!(own, (0..100).collect::<Vec<_>>(), "caller {caller}");
+    }
+}

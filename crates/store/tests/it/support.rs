@@ -37,6 +37,14 @@ impl Room {
         path
     }
 
+    /// What stands in the folder, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     /// A new, empty record.
     pub fn store(&self, name: &str) -> (PathBuf, Store) {
         let path = self.path(name);
@@ -49,10 +57,13 @@ pub fn open(path: &Path) -> Store {
     Store::open(path, Create::Never).unwrap()
 }
 
-/// A connection that knows nothing of the store.
+/// A connection that knows nothing of the store: another process, as far as SQLite can tell.
 pub fn raw(path: &Path) -> Connection {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE).unwrap();
     db.busy_timeout(Duration::from_secs(60)).unwrap();
+    db.pragma_update(None, "foreign_keys", true).unwrap();
+    // No test pulls the plug.
+    db.pragma_update(None, "synchronous", "OFF").unwrap();
     db
 }
 
@@ -125,7 +136,7 @@ pub fn folder() -> Folder {
     }
 }
 
-/// The time of everything that has no reason to have another.
+/// The time of everything that has no reason to have another: 2026-09-21, after the wrap of ids.
 pub const THEN: i64 = 1_790_000_000_000;
 
 pub fn info(session: &str) -> Value {

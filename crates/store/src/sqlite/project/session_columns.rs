@@ -2,6 +2,7 @@
 
 use super::{invalid, number, text};
 use crate::error::Error;
+use crate::session::clears;
 use annalist_schema::Json;
 use annalist_schema::raw::{Kind, Object};
 use rusqlite::types::Value;
@@ -32,10 +33,13 @@ enum Form {
     Text,
     Number,
     Json,
-    /// `null` or an empty value, written where the reference has no way to clear: NULL for us
-    /// (`archived: 0`, `share.url: ""`).
+    /// An empty value, written where the reference has no way to clear: NULL for us (`archived: 0`, `share.url: ""`).
     ClearableNumber,
     ClearableText,
+    /// The same for values that may be empty without having been cleared: how they are spelled tells.
+    ClearableJson,
+    /// A count of the summary, cleared with its list.
+    Count,
 }
 
 /// Column, path in the info, form, and what absence means.
@@ -49,11 +53,11 @@ const TABLE: &[(&str, &[&str], Form, Absent)] = &[
     ("title", &["title"], Form::Text, Absent::Refused),
     ("version", &["version"], Form::Text, Absent::Refused),
     ("share_url", &["share", "url"], Form::ClearableText, Absent::Keeps),
-    ("summary_additions", &["summary", "additions"], Form::Number, Absent::Keeps),
-    ("summary_deletions", &["summary", "deletions"], Form::Number, Absent::Keeps),
-    ("summary_files", &["summary", "files"], Form::Number, Absent::Keeps),
-    ("summary_diffs", &["summary", "diffs"], Form::Json, Absent::Keeps),
-    ("metadata", &["metadata"], Form::Json, Absent::Keeps),
+    ("summary_additions", &["summary", "additions"], Form::Count, Absent::Keeps),
+    ("summary_deletions", &["summary", "deletions"], Form::Count, Absent::Keeps),
+    ("summary_files", &["summary", "files"], Form::Count, Absent::Keeps),
+    ("summary_diffs", &["summary", "diffs"], Form::ClearableJson, Absent::Keeps),
+    ("metadata", &["metadata"], Form::ClearableJson, Absent::Keeps),
     ("cost", &["cost"], Form::Number, Absent::Zero),
     ("tokens_input", &["tokens", "input"], Form::Number, Absent::Zero),
     ("tokens_output", &["tokens", "output"], Form::Number, Absent::Zero),
@@ -61,7 +65,7 @@ const TABLE: &[(&str, &[&str], Form, Absent)] = &[
     ("tokens_cache_read", &["tokens", "cache", "read"], Form::Number, Absent::Zero),
     ("tokens_cache_write", &["tokens", "cache", "write"], Form::Number, Absent::Zero),
     ("revert", &["revert"], Form::Json, Absent::Clears),
-    ("permission", &["permission"], Form::Json, Absent::Keeps),
+    ("permission", &["permission"], Form::ClearableJson, Absent::Keeps),
     ("agent", &["agent"], Form::Text, Absent::Keeps),
     ("model", &["model"], Form::Json, Absent::Keeps),
     ("time_created", &["time", "created"], Form::Number, Absent::Refused),
@@ -72,11 +76,15 @@ const TABLE: &[(&str, &[&str], Form, Absent)] = &[
 
 /// Reads all columns but the id out of an info.
 pub(super) fn columns(kind: &str, info: &Object<'_>) -> Result<Vec<Column>, Error> {
+    let no_summary = lookup(info, &["summary", "diffs"]).is_some_and(|diffs| clears(&diffs));
     TABLE
         .iter()
         .map(|(name, path, form, absent)| {
             let found = lookup(info, path);
-            let value = found.map(|json| value(kind, path, *form, &json)).transpose()?;
+            let value = match (form, found) {
+                (Form::Count, Some(_)) if no_summary => Some(Value::Null),
+                (_, found) => found.map(|json| value(kind, path, *form, &json)).transpose()?,
+            };
             if value.is_none() && *absent == Absent::Refused {
                 return Err(invalid(kind, format!("info.{} is missing", path.join("."))));
             }
@@ -107,13 +115,14 @@ fn value(kind: &str, path: &[&str], form: Form, json: &Json<'_>) -> Result<Value
     let name = path.join(".");
     let wrong = |wanted: &str| invalid(kind, format!("info.{name} is {}, not {wanted}", json.kind()));
     Ok(match form {
-        Form::Json => Value::Text(json.as_str().to_owned()),
+        Form::ClearableJson if clears(json) => Value::Null,
+        Form::Json | Form::ClearableJson => Value::Text(json.as_str().to_owned()),
         Form::Text => Value::Text(json.as_text().ok_or_else(|| wrong("a string"))?.into_owned()),
         Form::ClearableText => match json.as_text().ok_or_else(|| wrong("a string"))? {
             text if text.is_empty() => Value::Null,
             text => Value::Text(text.into_owned()),
         },
-        Form::Number => number(kind, &name, &json.as_number().ok_or_else(|| wrong("a number"))?)?,
+        Form::Number | Form::Count => number(kind, &name, &json.as_number().ok_or_else(|| wrong("a number"))?)?,
         Form::ClearableNumber => match number(kind, &name, &json.as_number().ok_or_else(|| wrong("a number"))?)? {
             Value::Integer(0) => Value::Null,
             number => number,

@@ -111,7 +111,7 @@ fn target(source: &Connection, file: &File, draft: &Path, into: &Path) -> Result
     let folder = into.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let room = room::free(folder).map_err(|source| Error::Io { file: folder.to_owned(), source })?;
     if room.is_some_and(|room| room < ((pages - free) * page).unsigned_abs()) {
-        return Err(Error::Full { file: into.to_owned() });
+        return Err(Error::Full { file: into.to_owned(), source: None });
     }
     let db = Connection::open(draft).map_err(|e| error(into, &e))?;
     (|| {
