@@ -1,1 +1,0 @@
-//! What a tool may do: rules, questions, answers.

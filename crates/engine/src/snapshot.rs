@@ -1,1 +1,0 @@
-//! The state of the work tree before and after a step, kept with git.
