@@ -1,0 +1,8 @@
+//! Sessions in motion. What stands still is `annalist-store`'s.
+//!
+//! So far what is decided without a network and without processes: what a model is told beside the conversation ([`told`]),
+//! when a history is compacted and what of it stays ([`compaction`]), when a failed request is made again ([`retry`]).
+
+pub mod compaction;
+pub mod retry;
+pub mod told;
