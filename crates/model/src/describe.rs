@@ -1,0 +1,1 @@
+//! What is to be known of a model to ask it: provider, protocol, capabilities, limits, options.

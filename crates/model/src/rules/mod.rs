@@ -1,0 +1,1 @@
+//! What the providers demand of a request, written down rule by rule.

@@ -1,0 +1,1 @@
+//! The bodies of the four protocols, written into a writer.
