@@ -1,2 +1,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop")]
 //! Tests of the model view.
+
+mod golden;
+mod support;
