@@ -3,7 +3,7 @@
 use crate::describe::Model;
 use crate::neutral::{ModelMessage, Role, Settings, to_model_messages};
 use crate::repair::{Report, repair};
-use crate::transform::transform;
+use crate::transform::{finish, transform};
 use crate::wire::{self, Count, Options};
 use annalist_schema::Json;
 use std::io::{self, Write};
@@ -40,6 +40,7 @@ impl<'a> Request<'a> {
     pub fn of(mut messages: Vec<ModelMessage<'a>>, model: &Model, settings: &Settings) -> Self {
         transform(&mut messages, model);
         let report = if settings.as_reference { Report::default() } else { repair(&mut messages, model) };
+        finish(&mut messages, model);
         Request { messages, report }
     }
 

@@ -11,6 +11,8 @@ mod user;
 
 pub use history::{Settings, to_model_messages};
 pub use media::{Data, File};
+pub(crate) use tool::INTERRUPTED;
+pub(crate) use user::attached;
 
 use crate::text::Text;
 use annalist_schema::Json;

@@ -47,6 +47,9 @@ fn answer(pieces: &[Object<'_>], at: &str, check: &mut Check<'_>) {
     if !behind.iter().any(|piece| thought(piece)) && behind.iter().any(|piece| !is(piece, &["tool_use"])) {
         check.fail(Rule::CallsLast, at);
     }
+    if pieces.iter().any(thought) && !pieces.first().is_some_and(thought) {
+        check.fail(Rule::ReasoningFirst, at);
+    }
     if pieces.last().is_some_and(thought) {
         check.fail(Rule::ReasoningLast, at);
     }

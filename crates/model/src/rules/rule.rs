@@ -57,13 +57,13 @@ rules! {
         "Anthropic's documentation of tool use: tool_result blocks come first in the content, text after all of them";
     /// Calls stand behind everything else of an answer, except where thoughts follow them (Anthropic).
     CallsLast = "calls-last",
-        "Anthropic: text behind a tool_use is taken for its missing result (anomalyco/opencode#16749)";
+        "the reference's package for this provider moves them there (recorded: text-after-tool-in-one-step)";
     /// No two calls have the same id.
     RepeatedCallId = "repeated-call-id",
         "Anthropic: \"`tool_use` ids must be unique\"; anomalyco/opencode#1279";
     /// Call ids have the provider's form: not empty, not too long, of its characters.
     CallIdForm = "call-id-form",
-        "Anthropic: \"String should match pattern '^[a-zA-Z0-9_-]+$'\"; OpenAI: \"string too long. Expected a string with maximum length 40\" (responses: 64); Mistral: \"must be a-z, A-Z, 0-9, with a length of 9\"";
+        "Anthropic: \"String should match pattern '^[a-zA-Z0-9_-]+$'\"; OpenAI: \"string too long. Expected a string with maximum length 40\" (anomalyco/opencode#12653; responses 64, AnswerDotAI/fastllm#45); Mistral: \"must be a-z, A-Z, 0-9, with a length of 9\"";
     /// Names of tools have the provider's form.
     ToolName = "tool-name",
         "OpenAI: \"Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'\", at most 64; Anthropic the same, at most 128; Google: \"must start with a letter or an underscore\"";
@@ -76,18 +76,21 @@ rules! {
     /// Thoughts that are sent back carry what the provider signed them with (Anthropic).
     ReasoningSigned = "reasoning-signed",
         "Anthropic: \"thinking.signature: Field required\"; openclaw/openclaw#120596";
+    /// An answer with thoughts in it begins with thoughts (Anthropic).
+    ReasoningFirst = "reasoning-first",
+        "Anthropic: \"If an assistant message contains any thinking blocks, the first block must be thinking or redacted_thinking\"; anthropics/claude-code#20705";
     /// An answer does not end with thoughts (Anthropic).
     ReasoningLast = "reasoning-last",
-        "Anthropic: \"The final block in an assistant message cannot be `thinking`\"";
+        "Anthropic: \"The final block in an assistant message cannot be `thinking`\"; tailcallhq/forgecode#2107";
     /// Thoughts are followed by what they led to (responses).
     ReasoningFollowed = "reasoning-followed",
-        "OpenAI: \"of type 'reasoning' was provided without its required following item\"; anomalyco/opencode#2941";
+        "OpenAI: \"of type 'reasoning' was provided without its required following item\"; anomalyco/opencode#2941, openai/codex#1235";
     /// The same thoughts are sent once (responses).
     ReasoningTwice = "reasoning-twice",
-        "OpenAI: \"Duplicate item found\"; anomalyco/opencode#33934";
+        "OpenAI: \"Duplicate item found with id\"; vercel/ai#7883, anomalyco/opencode#33934";
     /// The first call of an answer carries a signature (Gemini 3).
     CallSigned = "call-signed",
-        "Google: \"Function call is missing a thought_signature\"; its documentation names the value for calls of other models";
+        "Google: \"Function call is missing a thought_signature\"; strands-agents/sdk-python#1298. Its documentation names the value for calls that have none";
     /// An answer with calls stands directly behind the person's turn (Google).
     CallTurn = "call-turn",
         "Google: \"function call turn comes immediately after a user turn or after a function response turn\"";

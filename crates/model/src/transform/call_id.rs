@@ -7,8 +7,7 @@ use std::borrow::Cow;
 /// A call id in the provider's form; borrowed if it has it already.
 ///
 /// Two ids may become one here; [`crate::repair`] tells them apart again.
-#[must_use]
-pub fn for_provider<'a>(id: &'a str, model: &Model) -> Cow<'a, str> {
+pub(crate) fn for_provider<'a>(id: &'a str, model: &Model) -> Cow<'a, str> {
     if model.is_mistral() {
         let is = |c: char| c.is_ascii_alphanumeric();
         if id.len() == 9 && id.chars().all(is) {
@@ -40,7 +39,7 @@ pub(super) fn rename(messages: &mut [ModelMessage<'_>], model: &Model) {
 }
 
 /// Mistral takes no question directly after a result.
-pub(super) fn separate(messages: &mut Vec<ModelMessage<'_>>) {
+pub(crate) fn separate(messages: &mut Vec<ModelMessage<'_>>) {
     let mut at = 1;
     while at < messages.len() {
         if messages[at - 1].role == Role::Tool && messages[at].role == Role::User {

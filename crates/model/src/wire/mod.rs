@@ -7,7 +7,10 @@ mod google;
 mod responses;
 mod result;
 
+pub(crate) use anthropic::is_thought;
 pub use count::{Count, count};
+pub(crate) use google::is_said;
+pub(crate) use responses::{encrypted, item_id};
 
 use crate::describe::{Model, Protocol};
 use crate::json::Out;
