@@ -38,8 +38,9 @@ pub(super) fn repair(messages: &mut Vec<ModelMessage<'_>>, report: &mut Report) 
 pub(super) fn empty(messages: &mut Vec<ModelMessage<'_>>, model: &Model, report: &mut Report) {
     messages.retain(|message| {
         let says = message.content.iter().any(|content| says(content, message.role, model));
-        // Where there is nothing at all the blank text has been told of, or there never was anything.
-        if !says && !message.content.is_empty() {
+        // Of an answer without a piece only this protocol would write something.
+        let written = !message.content.is_empty() || (model.protocol == Protocol::Chat && message.role == Role::Assistant);
+        if !says && written {
             report.add(Rule::EmptyMessage, &message.message, "", Change::LeftOut);
         }
         says

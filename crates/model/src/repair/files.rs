@@ -60,12 +60,10 @@ pub(super) fn repair(messages: &mut [ModelMessage<'_>], model: &Model, report: &
         if place.in_result && is_told(file, model) {
             return None;
         }
-        let (rule, text, by) = wrong(file, place.in_result, model, &mut |rule, by| {
+        let (rule, text, by) = wrong(file, model, &mut |rule, by| {
             report.add(rule, place.message, place.part, Change::Replaced { by });
         })?;
-        if let Some(rule) = rule {
-            report.add(rule, place.message, place.part, Change::Replaced { by });
-        }
+        report.add(rule, place.message, place.part, Change::Replaced { by });
         Some(text)
     });
 }
@@ -93,16 +91,16 @@ fn is_told(file: &File<'_>, model: &Model) -> bool {
     }
 }
 
-type Wrong = (Option<Rule>, Text<'static>, String);
+type Wrong = (Rule, Text<'static>, String);
 
 /// What stands in a file's place, if it cannot stay, and the rule that says so. A media type may be corrected, which is
 /// told through `corrected`.
-fn wrong(file: &mut File<'_>, in_result: bool, model: &Model, corrected: &mut dyn FnMut(Rule, String)) -> Option<Wrong> {
+fn wrong(file: &mut File<'_>, model: &Model, corrected: &mut dyn FnMut(Rule, String)) -> Option<Wrong> {
     let limits = limits::media(model);
     let refuse = |rule: Rule, name: &str, why: &str| {
         let text = cannot_read(name, why);
         let by = text.to_str().into_owned();
-        Some((Some(rule), text, by))
+        Some((rule, text, by))
     };
     let data = match &file.data {
         Data::Base64(data) => data,
@@ -132,20 +130,23 @@ fn wrong(file: &mut File<'_>, in_result: bool, model: &Model, corrected: &mut dy
     }
     let Data::Base64(data) = &file.data else { return None };
     let is_text = is_text(&file.media_type);
-    if !limits.takes(&file.media_type) || (model.protocol == Protocol::Chat && is_text && !in_result) {
-        // The reference sends text as text here; elsewhere that is ours to do.
-        let rule = (!limits.takes(&file.media_type)).then_some(Rule::MediaType);
+    // Written as text by this protocol, whatever says so of it.
+    if model.protocol == Protocol::Chat && file.media_type.starts_with("text/") && text(data).is_some() {
+        return None;
+    }
+    if !limits.takes(&file.media_type) {
         if is_text && let Some(text) = text(data) {
-            return Some((rule, Text::plain(text), "its text".to_owned()));
+            return Some((Rule::MediaType, Text::plain(text), "its text".to_owned()));
         }
         let why = format!("this model does not support {} input", file.media_type);
-        return refuse(rule.unwrap_or(Rule::MediaData), &name(file), &why);
+        return refuse(Rule::MediaType, &name(file), &why);
     }
     let image = limits.images.contains(&&*file.media_type);
     let looked = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"].contains(&&*file.media_type);
-    if !image::is_base64(data) || (looked && seen.media_type.is_none()) {
+    let said = file.media_type.starts_with("text/") && text(data).is_none();
+    if said || !image::is_base64(data) || (looked && seen.media_type.is_none()) {
         if image {
-            return Some((Some(Rule::MediaData), Text::plain(BROKEN_IMAGE), BROKEN_IMAGE.to_owned()));
+            return Some((Rule::MediaData, Text::plain(BROKEN_IMAGE), BROKEN_IMAGE.to_owned()));
         }
         return refuse(Rule::MediaData, &name(file), "it is empty or damaged");
     }

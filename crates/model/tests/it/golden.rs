@@ -1,6 +1,6 @@
 //! The conversation of each recorded history, for each protocol, beside what the reference sent.
 
-use crate::support::{Case, body, conversation, expected, messages, model_of, names, provider, same};
+use crate::support::{Case, body, conversation, expected, has_lone, messages, model_of, names, provider, recorded_body, same};
 use annalist_model::describe::Protocol;
 use annalist_model::neutral::Settings;
 use annalist_model::rules::check;
@@ -56,7 +56,6 @@ fn with_repairs_it_obeys_the_provider_and_differs_only_where_that_demands_it() {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut wrong = Vec::new();
     let ours = Settings::default();
-    let theirs = Settings { as_reference: true, ..Settings::default() };
     for name in names() {
         for protocol in Protocol::ALL {
             let model = model_of(protocol);
@@ -69,6 +68,8 @@ fn with_repairs_it_obeys_the_provider_and_differs_only_where_that_demands_it() {
             let expected = expected(&name, protocol);
             let mut why: BTreeSet<String> = report.repairs.iter().map(|repair| repair.rule.name().to_owned()).collect();
             let differs = match &expected {
+                // Both read the same; a Value cannot hold what the reference sent.
+                Some(_) if has_lone(&recorded_body(&name, protocol)) => Some("a half of a surrogate pair".to_owned()),
                 Some(expected) => same(&messages(&text), expected).err(),
                 None => Some("the reference made no request".to_owned()),
             };
@@ -88,7 +89,7 @@ fn with_repairs_it_obeys_the_provider_and_differs_only_where_that_demands_it() {
             }
             // A repair of what was recorded is demanded by what the recorded body breaks.
             if expected.is_some() {
-                let recorded = check(&body(&case, &model, &theirs).0, &model);
+                let recorded = check(&recorded_body(&name, protocol), &model);
                 let broken: BTreeSet<&str> = recorded.iter().map(|violation| violation.rule.name()).collect();
                 for rule in why.iter().filter(|rule| *rule != "ignored" && !broken.contains(rule.as_str())) {
                     wrong.push(format!("{name} {protocol:?} is repaired for {rule}, which only {broken:?} demand"));

@@ -64,6 +64,23 @@ pub(crate) fn expected(name: &str, protocol: Protocol) -> Option<Vec<Value>> {
     recorded.get("conversation").map(|conversation| conversation.as_array().unwrap().clone())
 }
 
+/// The recorded conversation as the body of a request, to be checked as it is.
+pub(crate) fn recorded_body(name: &str, protocol: Protocol) -> String {
+    let text = std::fs::read_to_string(folder().join(format!("{name}.{}.golden.json", provider(protocol)))).unwrap();
+    let recorded = Json::parse(text).unwrap().into_object().unwrap();
+    let list = match protocol {
+        Protocol::Chat | Protocol::Anthropic => "messages",
+        Protocol::Responses => "input",
+        Protocol::Google => "contents",
+    };
+    format!("{{\"{list}\":{}}}", recorded.get("conversation").unwrap())
+}
+
+/// Whether a body has halves of surrogate pairs in it, which a Value cannot hold.
+pub(crate) fn has_lone(body: &str) -> bool {
+    replace_lone(body) != body || replace_lone(&body.replace("\\\\u", "\\u")) != body.replace("\\\\u", "\\u")
+}
+
 impl Case {
     /// A recorded history and the question "go on", after `filter_compacted`.
     pub(crate) fn read(name: &str, protocol: Protocol) -> Self {
