@@ -56,8 +56,12 @@ async fn feed(app: App, mut frames: Frames, scope: Scope, to_client: mpsc::Sende
     // What was missed is there already.
     let mut awake = true;
     loop {
-        if !next.is_empty() && !send(&to_client, &mut frames, std::mem::take(&mut next)).await {
-            return;
+        if !next.is_empty() {
+            if !send(&to_client, &mut frames, std::mem::take(&mut next)).await {
+                return;
+            }
+            // Sending listens for being given up, and may have taken the word that something came.
+            awake = true;
         }
         if awake {
             // The log is read where it keeps nobody else waiting.
@@ -67,7 +71,7 @@ async fn feed(app: App, mut frames: Frames, scope: Scope, to_client: mpsc::Sende
             });
             let Ok((back, batch)) = looked.await else { return };
             frames = back;
-            awake = !batch.text.is_empty();
+            awake = false;
             next = batch.text;
             if batch.over {
                 if !next.is_empty() {

@@ -345,6 +345,19 @@ async fn what_others_write_is_told_too() {
     assert_eq!(told.properties().text("sessionID").unwrap(), session);
 }
 
+/// An event and a sign of life may come at the same moment; the event must not wait for a further one.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_event_waits_behind_a_sign_of_life() {
+    let room = Room::with(|options| options.heartbeat = std::time::Duration::from_millis(1)).await;
+    let session = room.session().await;
+    let mut client = Client::open(&room, "/event", None).await;
+    for round in 0..1_000 {
+        let title = format!("title {round}");
+        room.store.patch_session(&session, vec![SessionPatch::Title(title)]).await.unwrap();
+        client.until("session.updated").await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_of_five_thousand_messages_cuts_nobody_off() {
     let room = Room::new().await;

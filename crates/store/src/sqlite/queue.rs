@@ -70,6 +70,10 @@ impl Queue {
             drop(waiting);
             return (item.settle)(Err(Error::Closed));
         }
+        if waiting.items.is_empty() {
+            // Whoever was in a hurry was served by somebody else.
+            waiting.hurried = false;
+        }
         waiting.items.push_back(item);
         waiting.fresh = true;
         let asleep = waiting.asleep;
