@@ -8,12 +8,20 @@ use crate::text::Text;
 use crate::wire;
 
 /// Takes blank texts out. What a tool answered may be blank; a piece of such an answer may not.
-pub(super) fn repair(messages: &mut Vec<ModelMessage<'_>>, report: &mut Report) {
+pub(super) fn repair(messages: &mut Vec<ModelMessage<'_>>, model: &Model, report: &mut Report) {
+    let thoughts_are_text = model.protocol == Protocol::Google;
     for message in messages {
         let id = &message.message;
         message.content.retain_mut(|content| match &mut content.block {
             Block::Text(text) if text.is_blank() => {
                 report.add(Rule::BlankText, id, &content.part, Change::LeftOut);
+                false
+            }
+            // Empty ones are not written at all.
+            Block::Reasoning(text) if thoughts_are_text && text.is_blank() => {
+                if !text.is_empty() {
+                    report.add(Rule::BlankText, id, &content.part, Change::LeftOut);
+                }
                 false
             }
             Block::ToolResult(result) => {
@@ -49,7 +57,8 @@ pub(super) fn empty(messages: &mut Vec<ModelMessage<'_>>, model: &Model, report:
 
 fn says(content: &Content<'_>, role: Role, model: &Model) -> bool {
     match (&content.block, model.protocol) {
-        (Block::Reasoning(_), Protocol::Chat | Protocol::Responses) => false,
+        (Block::Reasoning(_), Protocol::Chat) => false,
+        (Block::Reasoning(_), Protocol::Responses) => content.continues || wire::encrypted(content).is_some(),
         (Block::Reasoning(_), Protocol::Anthropic) => wire::is_thought(content),
         (_, Protocol::Google) if role == Role::Assistant => wire::is_said(content),
         (Block::File(_), Protocol::Chat | Protocol::Responses | Protocol::Anthropic) => role == Role::User,

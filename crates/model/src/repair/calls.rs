@@ -79,21 +79,32 @@ fn call_of<'a>(content: &Content<'a>) -> Option<(ToolCall<'a>, Cow<'a, str>)> {
 
 fn paired<'a>(mut message: ModelMessage<'a>, calls: Vec<(ToolCall<'a>, Cow<'a, str>)>, report: &mut Report) -> ModelMessage<'a> {
     let mut given: Vec<Option<Content<'a>>> = std::mem::take(&mut message.content).into_iter().map(Some).collect();
-    let is_of = |given: &Option<Content<'a>>, id: &str| {
-        given.as_ref().is_some_and(|content| matches!(&content.block, Block::ToolResult(result) if *result.id == *id))
-    };
     // In order, the first that fits is nearly always the first that is left.
     let mut from = 0;
     for (call, part) in calls {
-        let found = (from..given.len()).find(|index| is_of(&given[*index], &call.id)).and_then(|index| given[index].take());
+        let fits = |is: &dyn Fn(&ToolResult<'a>, &str) -> bool| {
+            (from..given.len()).find(|index| match &given[*index] {
+                Some(Content { block: Block::ToolResult(result), part, .. }) => is(result, part),
+                _ => false,
+            })
+        };
+        // Ids may stand twice: the result of the same part is the call's own.
+        let found = fits(&|result, of| result.id == call.id && *of == *part && result.name == call.name)
+            .or_else(|| fits(&|result, _| result.id == call.id && result.name == call.name))
+            .or_else(|| fits(&|result, _| result.id == call.id));
+        let found = found.and_then(|index| given[index].take());
         while given.get(from).is_some_and(Option::is_none) {
             from += 1;
         }
-        message.content.push(found.unwrap_or_else(|| {
+        let mut content = found.unwrap_or_else(|| {
             report.add(Rule::CallWithoutResult, &message.message, &part, Change::Added { what: INTERRUPTED.to_owned() });
             let output = Output::Error(Text::plain(INTERRUPTED));
-            Content::new(Block::ToolResult(ToolResult { id: call.id, name: call.name, output }), part)
-        }));
+            Content::new(Block::ToolResult(ToolResult { id: call.id, name: call.name.clone(), output }), part)
+        });
+        if let Block::ToolResult(result) = &mut content.block {
+            result.name = call.name;
+        }
+        message.content.push(content);
     }
     let left: Vec<Content<'a>> = given.into_iter().flatten().collect();
     leave_out(&message, &left, report);

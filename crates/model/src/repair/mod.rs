@@ -23,13 +23,15 @@ use crate::neutral::ModelMessage;
 pub fn repair(messages: &mut Vec<ModelMessage<'_>>, model: &Model) -> Report {
     let mut report = Report::default();
     inputs::repair(messages, model, &mut report);
-    files::repair(messages, model, &mut report);
-    blank::repair(messages, &mut report);
     calls::provider_executed(messages, model, &mut report);
+    files::repair(messages, model, &mut report);
+    blank::repair(messages, model, &mut report);
     calls::repair(messages, &mut report);
     if model.protocol == Protocol::Google {
         calls::one_response(messages, &mut report);
     }
+    // Before it is looked at what stands beside what, and again for what is emptied then.
+    blank::empty(messages, model, &mut report);
     reasoning::repair(messages, model, &mut report);
     blank::empty(messages, model, &mut report);
     ids::repair(messages, model, &mut report);

@@ -1,5 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop")]
 //! Tests of the model view.
 
+mod any_history;
 mod golden;
+mod large;
+mod memory;
+mod reports;
 mod support;

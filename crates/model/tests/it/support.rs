@@ -224,3 +224,22 @@ fn replace_lone(text: &str) -> String {
     out.push_str(rest);
     out
 }
+
+/// Models of all protocols, and of families with rules of their own.
+pub(crate) fn models() -> Vec<Model> {
+    let mut models: Vec<Model> = Protocol::ALL.into_iter().map(model_of).collect();
+    models.push(Model::new("anthropic", "claude-x", "@ai-sdk/anthropic"));
+    models.push(Model::new("chat", "claude-x", "@ai-sdk/openai-compatible"));
+    models.push(Model::new("chat", "deepseek-r", "@ai-sdk/openai-compatible"));
+    models.push(Model::new("mistral", "mistral-x", "@ai-sdk/mistral"));
+    models.push(Model::new("google", "gemini-3-pro", "@ai-sdk/google"));
+    let mut everything = Model::new("google", "m1", "@ai-sdk/google-vertex");
+    everything.capabilities.input.audio = true;
+    everything.capabilities.input.video = true;
+    models.push(everything);
+    let mut audio = model_of(Protocol::Chat);
+    audio.capabilities.input.audio = true;
+    audio.capabilities.interleaved = Some("reasoning_details".to_owned());
+    models.push(audio);
+    models
+}
