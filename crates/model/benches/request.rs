@@ -20,11 +20,11 @@ use std::time::{Duration, Instant};
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&folder.path().join("bench.db"), Create::Allowed).unwrap();
+    let store = Store::open(&folder.path().join("bench.db"), Create::IfMissing).unwrap();
     let messages = large::messages(6400, "anthropic");
     let info = json!({"id": large::SESSION, "slug": "large", "projectID": "global", "directory": "/p", "title": "large", "version": "1.18.33",
         "time": {"created": 1, "updated": 1}});
-    let home = Folder { project: "global".into(), worktree: "/p".into(), directory: "/p".into(), ..Folder::default() };
+    let home = Folder { project: "global".into(), worktree: "/p".into(), directory: "/p".into(), path: String::new(), git: false, previous: None };
     store.import(json!({"info": info, "messages": messages}).to_string(), home).unwrap();
     drop(messages);
 
