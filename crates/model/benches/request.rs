@@ -11,7 +11,6 @@ use annalist_model::Request;
 use annalist_model::describe::Model;
 use annalist_model::neutral::Settings;
 use annalist_model::wire::Options;
-use annalist_schema::Json;
 use annalist_store::query::MessageRange;
 use annalist_store::{Create, Flow, Folder, Store, transcript};
 use serde_json::json;
@@ -24,7 +23,14 @@ fn main() {
     let messages = large::messages(6400, "anthropic");
     let info = json!({"id": large::SESSION, "slug": "large", "projectID": "global", "directory": "/p", "title": "large", "version": "1.18.33",
         "time": {"created": 1, "updated": 1}});
-    let home = Folder { project: "global".into(), worktree: "/p".into(), directory: "/p".into(), path: String::new(), git: false, previous: None };
+    let home = Folder {
+        project: "global".into(),
+        worktree: "/p".into(),
+        directory: "/p".into(),
+        path: String::new(),
+        git: false,
+        previous: None,
+    };
     store.import(json!({"info": info, "messages": messages}).to_string(), home).unwrap();
     drop(messages);
 
@@ -42,12 +48,12 @@ fn main() {
         let model = Model::new(provider, "m1", npm);
         let whole = best(|| {
             let history = store.filter_compacted(large::SESSION).unwrap();
-            let texts = history.iter().map(|message| (message.info.borrowed(), message.parts.iter().map(Json::borrowed)));
+            let texts = history.iter().map(|message| (&message.info, &message.parts));
             let request = Request::new([], texts, &model, &Settings::default());
             request.write(&model, &Options::default(), &mut io::sink()).unwrap();
         });
         let history = store.filter_compacted(large::SESSION).unwrap();
-        let texts = || history.iter().map(|message| (message.info.borrowed(), message.parts.iter().map(Json::borrowed)));
+        let texts = || history.iter().map(|message| (&message.info, &message.parts));
         let made = best(|| drop(Request::new([], texts(), &model, &Settings::default())));
         let request = Request::new([], texts(), &model, &Settings::default());
         let counted = request.count(&model, &Options::default());

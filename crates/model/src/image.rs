@@ -1,9 +1,9 @@
 //! What can be told of a file from its first bytes.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-use base64::engine::DecodePaddingMode;
 use base64::alphabet;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 /// Lenient about the end: what is looked at is cut off anywhere.
 const PREFIX: GeneralPurpose = GeneralPurpose::new(
@@ -26,7 +26,9 @@ pub(crate) struct Seen {
 /// Whether a text is base64 with its padding, and not empty.
 pub(crate) fn is_base64(text: &str) -> bool {
     let body = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
-    !body.is_empty() && text.len() % 4 == 0 && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
+    !body.is_empty()
+        && text.len().is_multiple_of(4)
+        && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
 }
 
 /// Looks at the beginning of a file in base64.

@@ -118,14 +118,10 @@ pub(crate) fn escape(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
 
 /// Whether an escape like `\ud83d` may stand in a text; rarely true of one that has none.
 pub(crate) fn may_have_surrogates(escaped: &str) -> bool {
-    let mut rest = escaped.as_bytes();
-    while let Some(at) = memchr::memchr(b'\\', rest) {
-        match rest.get(at + 1..at + 4) {
-            Some([b'u', b'd' | b'D', digit]) if !digit.is_ascii_digit() || *digit >= b'8' => return true,
-            _ => rest = rest.get(at + 2..).unwrap_or_default(),
-        }
-    }
-    false
+    let bytes = escaped.as_bytes();
+    let digits = |at: usize| bytes.get(at + 2..at + 4);
+    memchr::memmem::find_iter(bytes, "\\u")
+        .any(|at| matches!(digits(at), Some([b'd' | b'D', digit]) if !matches!(digit, b'0'..=b'7')))
 }
 
 /// An escaped text as it is, with U+FFFD in the place of each half of a surrogate pair.

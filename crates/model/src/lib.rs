@@ -8,6 +8,7 @@
 pub mod describe;
 mod image;
 mod json;
+mod members;
 pub mod neutral;
 pub mod repair;
 mod request;

@@ -20,14 +20,15 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A request of system prompts and a history: messages after `filter_compacted`, each the text of its info and the
     /// texts of its parts. Never fails.
-    pub fn new<P>(
+    pub fn new<'j, P>(
         system: impl IntoIterator<Item = &'a str>,
-        history: impl IntoIterator<Item = (Json<'a>, P)>,
+        history: impl IntoIterator<Item = (&'a Json<'j>, P)>,
         model: &Model,
         settings: &Settings,
     ) -> Self
     where
-        P: IntoIterator<Item = Json<'a>>,
+        'j: 'a,
+        P: IntoIterator<Item = &'a Json<'j>>,
     {
         let mut messages = to_model_messages(history, model, settings);
         let system = system.into_iter().filter(|text| !text.is_empty()).map(|text| ModelMessage::text(Role::System, text));

@@ -39,6 +39,11 @@ impl<'a> Text<'a> {
         })))
     }
 
+    /// The text of a JSON value, if it is a string.
+    pub(crate) fn from_raw(raw: &'a str) -> Option<Self> {
+        crate::members::inside(raw).map(|inside| Text(Form::Escaped(Cow::Borrowed(inside))))
+    }
+
     /// Whether there is no character.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,39 +1,40 @@
 //! What a model answered (reference 1.3, 1.4).
 
-use super::history::{Context, object, string, truthy};
-use super::media::{File, text_of};
+use super::history::Context;
+use super::media::File;
 use super::{Block, Content, ModelMessage, Role, tool};
+use crate::members::Members;
 use crate::text::Text;
 use annalist_schema::Json;
-use annalist_schema::raw::{Kind, Object};
+use annalist_schema::raw::Kind;
 use std::borrow::Cow;
 
 /// What is said before the files of tools whose results cannot carry them.
 const ATTACHED: &str = "Attached media from tool result:";
 
 pub(super) fn convert<'a>(
-    id: &Cow<'a, str>,
-    info: &Object<'a>,
-    parts: &[Object<'a>],
+    id: Cow<'a, str>,
+    info: &Members<'a>,
+    parts: &[Members<'a>],
     context: &Context<'_>,
     out: &mut Vec<ModelMessage<'a>>,
 ) {
     if is_skipped(info, parts) {
         return;
     }
-    let other_model = string(info, "providerID").as_deref() != Some(&context.model.provider_id)
-        || string(info, "modelID").as_deref() != Some(&context.model.model_id);
+    let other_model = info.string("providerID").as_deref() != Some(&context.model.provider_id)
+        || info.string("modelID").as_deref() != Some(&context.model.model_id);
     let signed = parts.iter().any(is_signed);
     let mut files = Vec::new();
-    let mut step = Step::new(id);
+    let mut step = Step::new(id.clone());
     for part in parts {
-        let metadata = || if other_model { None } else { part.get("metadata").cloned().filter(|json| json.kind() == Kind::Object) };
-        let part_id = || string(part, "id").unwrap_or_default();
-        match string(part, "type").as_deref() {
+        let metadata = || if other_model { None } else { part.json("metadata").filter(|json| json.kind() == Kind::Object) };
+        let part_id = || part.string("id").unwrap_or_default();
+        match part.string("type").as_deref() {
             Some("step-start") => step.end(out),
             Some("text") => {
-                let Some(mut text) = text_of(part.get("text")) else { continue };
-                if truthy(part, "ignored") && !context.settings.as_reference {
+                let Some(mut text) = part.raw("text").and_then(Text::from_raw) else { continue };
+                if part.truthy("ignored") && !context.settings.as_reference {
                     continue;
                 }
                 if text.is_empty() && signed {
@@ -42,7 +43,7 @@ pub(super) fn convert<'a>(
                 step.say(Content::new(Block::Text(text), part_id()).with(metadata()));
             }
             Some("reasoning") if !context.without_reasoning => {
-                let Some(text) = text_of(part.get("text")) else { continue };
+                let Some(text) = part.raw("text").and_then(Text::from_raw) else { continue };
                 if !other_model {
                     step.say(Content::new(Block::Reasoning(text), part_id()).with(metadata()));
                 } else if !text.is_blank() {
@@ -60,37 +61,38 @@ pub(super) fn convert<'a>(
     if !files.is_empty() {
         let said = Content::new(Block::Text(Text::plain(ATTACHED)), Cow::Borrowed(""));
         let content = std::iter::once(said).chain(files.into_iter().map(|(part, file)| Content::new(Block::File(file), part)));
-        out.push(ModelMessage::new(Role::User, id.clone(), content.collect()));
+        out.push(ModelMessage::new(Role::User, id, content.collect()));
     }
 }
 
 /// An answer that failed is left out, unless a person stopped it and there is more than thoughts in it.
-fn is_skipped(info: &Object<'_>, parts: &[Object<'_>]) -> bool {
-    if !truthy(info, "error") {
+fn is_skipped(info: &Members<'_>, parts: &[Members<'_>]) -> bool {
+    if !info.truthy("error") {
         return false;
     }
-    let aborted = object(info, "error").and_then(|error| string(&error, "name")).as_deref() == Some("MessageAbortedError");
-    let thoughts = |part: &Object<'_>| matches!(string(part, "type").as_deref(), Some("step-start" | "reasoning"));
+    let aborted = info.inner("error").and_then(|error| error.string("name")).as_deref() == Some("MessageAbortedError");
+    let thoughts = |part: &Members<'_>| matches!(part.string("type").as_deref(), Some("step-start" | "reasoning"));
     !aborted || parts.iter().all(thoughts)
 }
 
 /// Whether a part is reasoning that Anthropic signed.
-fn is_signed(part: &Object<'_>) -> bool {
-    string(part, "type").as_deref() == Some("reasoning")
-        && object(part, "metadata")
-            .and_then(|metadata| object(&metadata, "anthropic"))
-            .is_some_and(|own| own.get("signature").is_some_and(|json| json.kind() != Kind::Null))
+fn is_signed(part: &Members<'_>) -> bool {
+    part.string("type").as_deref() == Some("reasoning")
+        && part
+            .object("metadata")
+            .and_then(|metadata| metadata.object("anthropic"))
+            .is_some_and(|own| own.raw("signature").is_some_and(|raw| raw != "null"))
 }
 
 /// What was said between two step-starts: a message, and a message with the results of its calls.
-pub(super) struct Step<'a, 'i> {
-    message: &'i Cow<'a, str>,
+pub(super) struct Step<'a> {
+    message: Cow<'a, str>,
     said: Vec<Content<'a>>,
     results: Vec<Content<'a>>,
 }
 
-impl<'a, 'i> Step<'a, 'i> {
-    fn new(message: &'i Cow<'a, str>) -> Self {
+impl<'a> Step<'a> {
+    fn new(message: Cow<'a, str>) -> Self {
         Step { message, said: Vec::new(), results: Vec::new() }
     }
 

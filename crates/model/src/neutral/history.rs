@@ -2,9 +2,8 @@
 
 use super::{ModelMessage, assistant, user};
 use crate::describe::Model;
-use annalist_schema::raw::Object;
-use annalist_schema::{Json, raw::Kind};
-use std::borrow::Cow;
+use crate::members::Members;
+use annalist_schema::Json;
 
 /// What a caller may ask of the conversion.
 #[derive(Debug, Clone, Default)]
@@ -31,52 +30,32 @@ pub(super) struct Context<'m> {
 /// Messages as stored, oldest first and after `filter_compacted`, as messages for a model (reference 1.2-1.4).
 ///
 /// Each is the text of its info and the texts of its parts, in order. What cannot be read is left out; nothing fails.
-pub fn to_model_messages<'a, P>(
-    history: impl IntoIterator<Item = (Json<'a>, P)>,
+pub fn to_model_messages<'a, 'j, P>(
+    history: impl IntoIterator<Item = (&'a Json<'j>, P)>,
     model: &Model,
     settings: &Settings,
 ) -> Vec<ModelMessage<'a>>
 where
-    P: IntoIterator<Item = Json<'a>>,
+    'j: 'a,
+    P: IntoIterator<Item = &'a Json<'j>>,
 {
     let mut out = Vec::new();
     let mut context = Context { model, settings, without_reasoning: settings.drop_reasoning_before.is_some() };
     let mut parts = Vec::new();
     for (info, texts) in history {
-        let info = info.into_object().unwrap_or_default();
-        let id = string(&info, "id").unwrap_or_default();
+        let info = Members::of(info.as_str(), Some("error"));
+        let id = info.string("id").unwrap_or_default();
         if settings.drop_reasoning_before.as_deref() == Some(&*id) {
             context.without_reasoning = false;
         }
         parts.clear();
-        parts.extend(texts.into_iter().filter_map(Json::into_object));
-        match string(&info, "role").as_deref() {
-            Some("user") => user::convert(&id, &parts, &context, &mut out),
-            Some("assistant") => assistant::convert(&id, &info, &parts, &context, &mut out),
+        parts.extend(texts.into_iter().map(|text| Members::of(text.as_str(), Some("state"))));
+        match info.string("role").as_deref() {
+            Some("user") => user::convert(id, &parts, &context, &mut out),
+            Some("assistant") => assistant::convert(id, &info, &parts, &context, &mut out),
             // A role of a later version is nobody that a provider knows.
             _ => {}
         }
     }
     out
-}
-
-/// A member that is a string, borrowing from the stored text.
-pub(super) fn string<'a>(object: &Object<'a>, key: &str) -> Option<Cow<'a, str>> {
-    object.get(key).cloned().and_then(Json::into_string)
-}
-
-/// A member that is an object.
-pub(super) fn object<'a>(object: &Object<'a>, key: &str) -> Option<Object<'a>> {
-    object.get(key).cloned().and_then(Json::into_object)
-}
-
-/// Whether JavaScript would take a member for true.
-pub(super) fn truthy(object: &Object<'_>, key: &str) -> bool {
-    object.get(key).is_some_and(|json| match json.kind() {
-        Kind::Null => false,
-        Kind::Bool => json.as_bool() == Some(true),
-        Kind::Number => json.as_number().is_some_and(|number| number.as_f64() != 0.0),
-        Kind::String => json.as_str() != "\"\"",
-        Kind::Array | Kind::Object => true,
-    })
 }

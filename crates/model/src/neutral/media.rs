@@ -1,7 +1,5 @@
 //! Files in a conversation.
 
-use crate::text::Text;
-use annalist_schema::Json;
 use std::borrow::Cow;
 
 /// A file in a conversation.
@@ -87,9 +85,4 @@ fn same_or<'a>(one: Cow<'a, str>, other: String) -> Cow<'a, str> {
 /// Whether the reference calls a media type media: what tools attach for a model to look at.
 pub(crate) fn is_media(mime: &str) -> bool {
     mime.starts_with("image/") || mime == "application/pdf"
-}
-
-/// The text of a member as a whole value.
-pub(super) fn text_of<'a>(json: Option<&Json<'a>>) -> Option<Text<'a>> {
-    json.cloned().and_then(Text::from_json)
 }

@@ -46,9 +46,8 @@ pub(super) fn repair(messages: &mut Vec<ModelMessage<'_>>, model: &Model, report
 pub(super) fn empty(messages: &mut Vec<ModelMessage<'_>>, model: &Model, report: &mut Report) {
     messages.retain(|message| {
         let says = message.content.iter().any(|content| says(content, message.role, model));
-        // Of an answer without a piece only this protocol would write something.
-        let written = !message.content.is_empty() || (model.protocol == Protocol::Chat && message.role == Role::Assistant);
-        if !says && written {
+        // The other protocols would write nothing of it in any case.
+        if !says && model.protocol == Protocol::Chat && message.role == Role::Assistant {
             report.add(Rule::EmptyMessage, &message.message, "", Change::LeftOut);
         }
         says

@@ -124,12 +124,17 @@ pub(super) fn one_response(messages: &mut [ModelMessage<'_>], report: &mut Repor
         for content in &mut message.content {
             let Block::ToolResult(result) = &mut content.block else { continue };
             let Output::Content(items) = &mut result.output else { continue };
-            let texts: Vec<String> = items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text) } else { None })
-                .map(|text| text.to_str().into_owned()).collect();
+            let texts: Vec<String> = items
+                .iter()
+                .filter_map(|item| if let Item::Text(text) = item { Some(text) } else { None })
+                .map(|text| text.to_str().into_owned())
+                .collect();
             let (rule, change, text) = match texts.len() {
                 1 => continue,
                 0 => {
-                    let name = items.iter().find_map(|item| if let Item::File(file) = item { Some(attached(&file.media_type, file.name.as_deref())) } else { None });
+                    let name = items.iter().find_map(|item| {
+                        if let Item::File(file) = item { Some(attached(&file.media_type, file.name.as_deref())) } else { None }
+                    });
                     let text = name.unwrap_or_else(|| Text::plain(""));
                     (Rule::CallWithoutResult, Change::Added { what: text.to_str().into_owned() }, text)
                 }

@@ -86,7 +86,9 @@ fn is_told(file: &File<'_>, model: &Model) -> bool {
     match model.protocol {
         Protocol::Chat => true,
         Protocol::Google => !limits::signs_calls(model) && !file.media_type.starts_with("image/"),
-        Protocol::Responses => file.media_type.starts_with("text/") && matches!(&file.data, Data::Base64(data) if image::is_base64(data)),
+        Protocol::Responses => {
+            file.media_type.starts_with("text/") && matches!(&file.data, Data::Base64(data) if image::is_base64(data))
+        }
         Protocol::Anthropic => false,
     }
 }
@@ -175,12 +177,13 @@ fn name(file: &File<'_>) -> String {
 
 /// Media types whose content is text that a model can read as such.
 fn is_text(media_type: &str) -> bool {
-    const TEXT: &[&str] = &["json", "xml", "yaml", "x-yaml", "toml", "javascript", "x-javascript", "typescript", "x-sh", "sql", "x-python"];
+    const TEXT: &[&str] =
+        &["json", "xml", "yaml", "x-yaml", "toml", "javascript", "x-javascript", "typescript", "x-sh", "sql", "x-python"];
     media_type.starts_with("text/")
         || media_type == "image/svg+xml"
-        || media_type.strip_prefix("application/").is_some_and(|kind| {
-            TEXT.contains(&kind) || kind.ends_with("+json") || kind.ends_with("+xml")
-        })
+        || media_type
+            .strip_prefix("application/")
+            .is_some_and(|kind| TEXT.contains(&kind) || kind.ends_with("+json") || kind.ends_with("+xml"))
 }
 
 fn text(base64: &str) -> Option<String> {

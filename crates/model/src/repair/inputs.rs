@@ -24,12 +24,22 @@ pub(super) fn repair(messages: &mut [ModelMessage<'_>], model: &Model, report: &
                             object.set("input", call.input.borrowed().into_static());
                         }
                         call.input = Json::from(object);
-                        report.add(Rule::ToolInput, &message.message, &content.part, Change::Replaced { by: "an object".to_owned() });
+                        report.add(
+                            Rule::ToolInput,
+                            &message.message,
+                            &content.part,
+                            Change::Replaced { by: "an object".to_owned() },
+                        );
                     }
                     // The writer replaces them; here they are only told of.
                     let json = call.input.as_str();
                     if crate::json::may_have_surrogates(json) && annalist_schema::raw::unescape(json).1 {
-                        report.add(Rule::LoneSurrogate, &message.message, &content.part, Change::Replaced { by: "U+FFFD".to_owned() });
+                        report.add(
+                            Rule::LoneSurrogate,
+                            &message.message,
+                            &content.part,
+                            Change::Replaced { by: "U+FFFD".to_owned() },
+                        );
                     }
                 }
                 Block::ToolResult(result) => {

@@ -135,7 +135,8 @@ fn followed(run: &mut [ModelMessage<'_>], report: &mut Report) {
 fn merged<'a>(messages: &mut Vec<ModelMessage<'a>>, report: &mut Report) {
     let mut out: Vec<ModelMessage<'a>> = Vec::with_capacity(messages.len());
     for message in messages.drain(..) {
-        let calls = message.role == Role::Assistant && message.content.iter().any(|content| matches!(content.block, Block::ToolCall(_)));
+        let calls =
+            message.role == Role::Assistant && message.content.iter().any(|content| matches!(content.block, Block::ToolCall(_)));
         out.push(message);
         while calls && out.len() >= 2 && out[out.len() - 2].role == Role::Assistant {
             let Some(last) = out.pop() else { break };

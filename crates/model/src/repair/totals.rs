@@ -5,8 +5,8 @@ use super::{Change, Report};
 use crate::describe::Model;
 use crate::image;
 use crate::neutral::{Block, Data, File, Item, ModelMessage, Output};
-use crate::rules::limits::{self, Media};
 use crate::rules::Rule;
+use crate::rules::limits::{self, Media};
 use crate::wire::{self, Options};
 
 pub(super) fn repair(messages: &mut [ModelMessage<'_>], model: &Model, report: &mut Report) {
@@ -53,12 +53,7 @@ pub(super) fn repair(messages: &mut [ModelMessage<'_>], model: &Model, report: &
 const SPARE: u64 = 1024 * 1024;
 
 /// Replaces the files that go.
-fn take<'a>(
-    messages: &mut [ModelMessage<'a>],
-    rule: Rule,
-    report: &mut Report,
-    mut goes: impl FnMut(&File<'a>) -> bool,
-) {
+fn take<'a>(messages: &mut [ModelMessage<'a>], rule: Rule, report: &mut Report, mut goes: impl FnMut(&File<'a>) -> bool) {
     visit(messages, |place, file| {
         if !goes(file) {
             return None;

@@ -12,9 +12,9 @@ pub(super) fn drop(messages: &mut Vec<ModelMessage<'_>>, model: &Model) {
     for message in messages.iter_mut().filter(|message| message.role != Role::System) {
         message.content.retain(|content| match &content.block {
             Block::Text(text) => !text.is_empty(),
-            Block::Reasoning(_) if bedrock => {
-                ["signature", "redactedContent", "redactedData"].iter().any(|key| has(content, &[&model.provider_id, "bedrock"], key))
-            }
+            Block::Reasoning(_) if bedrock => ["signature", "redactedContent", "redactedData"]
+                .iter()
+                .any(|key| has(content, &[&model.provider_id, "bedrock"], key)),
             Block::Reasoning(text) => {
                 !text.is_blank() || ["signature", "redactedData"].iter().any(|key| has(content, &["anthropic"], key))
             }

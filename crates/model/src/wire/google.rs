@@ -183,8 +183,10 @@ fn result(result: &ToolResult<'_>, model: &Model, out: &mut Out<'_>) -> io::Resu
 
 /// Newer models take files inside a response.
 fn together(result: &ToolResult<'_>, items: &[Item<'_>], out: &mut Out<'_>) -> io::Result<()> {
-    let files: Vec<&File<'_>> = items.iter().filter_map(|item| if let Item::File(file) = item { Some(file) } else { None }).collect();
-    let texts: Vec<_> = items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.to_str()) } else { None }).collect();
+    let files: Vec<&File<'_>> =
+        items.iter().filter_map(|item| if let Item::File(file) = item { Some(file) } else { None }).collect();
+    let texts: Vec<_> =
+        items.iter().filter_map(|item| if let Item::Text(text) = item { Some(text.to_str()) } else { None }).collect();
     let text = if texts.is_empty() { "Tool executed successfully.".to_owned() } else { texts.join("\n") };
     response(result, &Text::plain(text), &files, out)
 }

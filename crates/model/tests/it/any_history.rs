@@ -51,8 +51,16 @@ fn call_id() -> impl Strategy<Value = Value> {
 }
 
 fn tool_name() -> impl Strategy<Value = Value> {
-    select(vec!["read", "bash", "", "mcp.server/tool", "7up", "名前", "a_name_that_goes_on_for_more_than_sixty_four_characters_in_all_of_its_length"])
-        .prop_map(Value::from)
+    select(vec![
+        "read",
+        "bash",
+        "",
+        "mcp.server/tool",
+        "7up",
+        "名前",
+        "a_name_that_goes_on_for_more_than_sixty_four_characters_in_all_of_its_length",
+    ])
+    .prop_map(Value::from)
 }
 
 fn metadata() -> impl Strategy<Value = Value> {
@@ -62,7 +70,8 @@ fn metadata() -> impl Strategy<Value = Value> {
         Just(json!({"anthropic": {"signature": "c2ln"}})),
         Just(json!({"anthropic": {"signature": ""}})),
         Just(json!({"anthropic": {"redactedData": "ZGF0YQ=="}})),
-        (item, prop::option::of(select(vec!["ZW5j", "ZW5k"]))).prop_map(|(item, encrypted)| json!({"openai": {"itemId": item, "reasoningEncryptedContent": encrypted}})),
+        (item, prop::option::of(select(vec!["ZW5j", "ZW5k"])))
+            .prop_map(|(item, encrypted)| json!({"openai": {"itemId": item, "reasoningEncryptedContent": encrypted}})),
         Just(json!({"google": {"thoughtSignature": "c2ln"}})),
         Just(json!({"providerExecuted": true})),
         Just(json!({"providerExecuted": true, "openai": {"itemId": "ws_1"}})),
@@ -71,17 +80,46 @@ fn metadata() -> impl Strategy<Value = Value> {
     ]
 }
 
-const PIXEL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+const PIXEL: &str =
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 fn file() -> impl Strategy<Value = Value> {
     let mime = select(vec![
-        "image/png", "image/jpeg", "image/*", "image/svg+xml", "image/bmp", "application/pdf", "text/plain", "text/csv",
-        "application/json", "application/zip", "audio/wav", "audio/flac", "video/mp4", "application/x-directory", "", "image/png\"x",
+        "image/png",
+        "image/jpeg",
+        "image/*",
+        "image/svg+xml",
+        "image/bmp",
+        "application/pdf",
+        "text/plain",
+        "text/csv",
+        "application/json",
+        "application/zip",
+        "audio/wav",
+        "audio/flac",
+        "video/mp4",
+        "application/x-directory",
+        "",
+        "image/png\"x",
     ]);
     let url = select(vec![
-        PIXEL, "data:image/png;base64,", "data:,", "data:text/csv;base64,YSxi", "data:text/csv;base64,ICA=", "data:application/pdf;base64,JVBERi0xLjQKJUVPRgo=",
-        "data:image/jpeg;base64,/9j/4AAQ", "data:image/png,%89PNG", "data:image/bmp;base64,Qk0=", "file:///tmp/x.png", "https://example.com/x.png", "", "gs://b/x",
-        "data:audio/wav;base64,UklGRg==", "data:application/zip;base64,UEsDBA==", "data:image/svg+xml;base64,PHN2Zy8+", "data:text/html;base64,////",
+        PIXEL,
+        "data:image/png;base64,",
+        "data:,",
+        "data:text/csv;base64,YSxi",
+        "data:text/csv;base64,ICA=",
+        "data:application/pdf;base64,JVBERi0xLjQKJUVPRgo=",
+        "data:image/jpeg;base64,/9j/4AAQ",
+        "data:image/png,%89PNG",
+        "data:image/bmp;base64,Qk0=",
+        "file:///tmp/x.png",
+        "https://example.com/x.png",
+        "",
+        "gs://b/x",
+        "data:audio/wav;base64,UklGRg==",
+        "data:application/zip;base64,UEsDBA==",
+        "data:image/svg+xml;base64,PHN2Zy8+",
+        "data:text/html;base64,////",
     ]);
     (mostly(mime.prop_map(Value::from)), mostly(url.prop_map(Value::from)), prop::option::of(text()))
         .prop_map(|(mime, url, filename)| json!({"type": "file", "mime": mime, "url": url, "filename": filename}))
@@ -140,7 +178,10 @@ fn message() -> impl Strategy<Value = WithParts> {
 
 fn cases() -> ProptestConfig {
     // The long form: PROPTEST_CASES=20000.
-    ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400), ..ProptestConfig::default() }
+    ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400),
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {

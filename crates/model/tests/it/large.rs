@@ -59,9 +59,26 @@ fn fill(seed: usize, bytes: usize, lines: &[&str]) -> String {
 }
 
 fn prose(seed: usize, bytes: usize) -> String {
-    fill(seed, bytes, &["Words that explain what is to be done, at some length.\n", "A list: - é - “quoted” - 日本\n", "And a \"plain\" sentence. "])
+    fill(
+        seed,
+        bytes,
+        &[
+            "Words that explain what is to be done, at some length.\n",
+            "A list: - é - “quoted” - 日本\n",
+            "And a \"plain\" sentence. ",
+        ],
+    )
 }
 
 fn code(seed: usize, bytes: usize) -> String {
-    fill(seed, bytes, &["00042| \tlet value = \"text\\n\";\n", "00043| fn name(argument: &str) -> Result<(), Error> {\n", "00044| }\n", "00045| // a comment\n"])
+    fill(
+        seed,
+        bytes,
+        &[
+            "00042| \tlet value = \"text\\n\";\n",
+            "00043| fn name(argument: &str) -> Result<(), Error> {\n",
+            "00044| }\n",
+            "00045| // a comment\n",
+        ],
+    )
 }

@@ -48,13 +48,19 @@ fn texts_go_from_where_they_are_stored_to_the_writer() {
         history.push(stored(&user, &[serde_json::json!({"id": "prt_u", "type": "text", "text": long})]));
         let info = serde_json::json!({"id": format!("msg_a{index}"), "role": "assistant", "providerID": "anthropic", "modelID": "claude-x"});
         let state = serde_json::json!({"status": "completed", "input": {}, "output": long, "time": {}});
-        history.push(stored(&info, &[
-            serde_json::json!({"id": "prt_r", "type": "reasoning", "text": long, "metadata": anthropic}),
-            serde_json::json!({"id": "prt_t", "type": "text", "text": long}),
-            serde_json::json!({"id": "prt_c", "type": "tool", "callID": format!("c{index}"), "tool": "read", "state": state}),
-        ]));
+        history.push(stored(
+            &info,
+            &[
+                serde_json::json!({"id": "prt_r", "type": "reasoning", "text": long, "metadata": anthropic}),
+                serde_json::json!({"id": "prt_t", "type": "text", "text": long}),
+                serde_json::json!({"id": "prt_c", "type": "tool", "callID": format!("c{index}"), "tool": "read", "state": state}),
+            ],
+        ));
     }
-    history.push(stored(&serde_json::json!({"id": "msg_z", "role": "user"}), &[serde_json::json!({"id": "prt_z", "type": "text", "text": "go on"})]));
+    history.push(stored(
+        &serde_json::json!({"id": "msg_z", "role": "user"}),
+        &[serde_json::json!({"id": "prt_z", "type": "text", "text": "go on"})],
+    ));
     let case = Case::of(history);
     let texts = || case.messages.iter().flat_map(|message| message.parts.iter().map(|part| part.as_str()));
     let mut ranges: Vec<Range<usize>> = texts().map(|text| text.as_ptr() as usize..text.as_ptr() as usize + text.len()).collect();

@@ -114,11 +114,7 @@ fn c63_a_call_that_never_ended_has_one_result_directly_behind_it() {
             tool("call_4", &json!({"status": "completed", "input": null, "time": {}})),
         ];
         let aborted = json!({"name": "MessageAbortedError", "data": {"message": "Aborted"}});
-        let history = vec![
-            user(&[say("go")]),
-            answer_with(&model, &aborted, &open),
-            user(&[say("and now")]),
-        ];
+        let history = vec![user(&[say("go")]), answer_with(&model, &aborted, &open), user(&[say("and now")])];
         let text = sent(history, &model);
         if model.protocol != Protocol::Google {
             let (calls, results) = ids(&text);
@@ -141,8 +137,13 @@ fn c64_an_orphan_far_back_is_found() {
         let results: Vec<usize> = (0..all.len()).filter(|index| all[*index].role == Role::Tool).collect();
         all.remove(results[4]);
         let request = Request::of(all, &model, &Settings::default());
-        let lost: Vec<&str> =
-            request.report.repairs.iter().filter(|repair| repair.rule == Rule::CallWithoutResult).map(|repair| repair.part.as_str()).collect();
+        let lost: Vec<&str> = request
+            .report
+            .repairs
+            .iter()
+            .filter(|repair| repair.rule == Rule::CallWithoutResult)
+            .map(|repair| repair.part.as_str())
+            .collect();
         assert_eq!(lost, ["prt_call_4"]);
         let text = written(&request, &model);
         assert_eq!(check(&text, &model), [], "{text}");
@@ -183,7 +184,10 @@ fn c66_no_text_that_says_nothing_is_sent_and_signed_thoughts_keep_their_place() 
         let history = vec![
             user(&[say("q"), say(""), say(" \n"), ignored.clone()]),
             answer(&model, &[json!({"type": "step-start"})]),
-            answer(&model, &[thought("one", &signed), say(""), thought("two", &signed), say(" \n"), ignored, done("call_1", "out")]),
+            answer(
+                &model,
+                &[thought("one", &signed), say(""), thought("two", &signed), say(" \n"), ignored, done("call_1", "out")],
+            ),
             user(&[say("\t")]),
             answer(&model, &[say(" ")]),
             user(&[say("go on")]),
@@ -277,12 +281,15 @@ fn c70_thoughts_of_one_item_are_sent_once_and_never_without_what_they_led_to() {
         answer(&model, &[thought("alone", &item("rs_1", "QUxPTkU="))]),
         user(&[say("q")]),
         answer(&model, &[thought("before a call", &item("rs_2", "Q0FMTA==")), done("call_1", "out")]),
-        answer(&model, &[
-            thought("1", &item("rs_3", "VEhSRUU=")),
-            thought("2", &item("rs_3", "VEhSRUU=")),
-            thought("3", &item("rs_3", "VEhSRUU=")),
-            say("so"),
-        ]),
+        answer(
+            &model,
+            &[
+                thought("1", &item("rs_3", "VEhSRUU=")),
+                thought("2", &item("rs_3", "VEhSRUU=")),
+                thought("3", &item("rs_3", "VEhSRUU=")),
+                say("so"),
+            ],
+        ),
         user(&[say("go on")]),
     ];
     let text = sent(history, &model);
@@ -352,7 +359,10 @@ fn c73_images_that_no_provider_takes_do_not_end_a_session() {
 
     let bmp = picture("image/png", "data:image/png;base64,Qk0AAAAAAAA=");
     for model in models() {
-        sent(vec![user(&[say("see"), bmp.clone(), picture("image/jpg", &png(10, 100)), picture("image/png", &png(9000, 100))])], &model);
+        sent(
+            vec![user(&[say("see"), bmp.clone(), picture("image/jpg", &png(10, 100)), picture("image/png", &png(9000, 100))])],
+            &model,
+        );
     }
 
     // 3,000 pixels are too many only where there are many images.
@@ -366,7 +376,7 @@ fn c73_images_that_no_provider_takes_do_not_end_a_session() {
     assert_eq!(text.matches("[Attached image/png: p.png]").count(), 2);
 
     let small = json!({"id": "prt_picture", "type": "file", "mime": "image/png", "url": png(10, 1_700_000)});
-    let screens = || -> Vec<WithParts> { (0..63).map(|_| user(&[small.clone()])).collect() };
+    let screens = || -> Vec<WithParts> { (0..63).map(|_| user(std::slice::from_ref(&small))).collect() };
     let case = Case::of(screens());
     let request = Request::new([], case.texts(), &anthropic, &Settings::default());
     let left: Vec<bool> = request.messages.iter().map(|message| matches!(message.content[0].block, Block::File(_))).collect();
@@ -420,6 +430,8 @@ fn messages_of_a_callers_own_are_repaired_too() {
         let text = written(&request, &model);
         assert_eq!(check(&text, &model), [], "{text}");
         assert!(text.contains("be brief"));
-        assert!(request.messages.iter().flat_map(|message| &message.content).all(|content| matches!(content.block, Block::Text(_))));
+        assert!(
+            request.messages.iter().flat_map(|message| &message.content).all(|content| matches!(content.block, Block::Text(_)))
+        );
     }
 }

@@ -32,7 +32,9 @@ fn read(name: &str) -> Value {
 pub(crate) fn names() -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder())
         .unwrap()
-        .filter_map(|entry| entry.unwrap().file_name().into_string().unwrap().strip_suffix(".export.golden.json").map(str::to_owned))
+        .filter_map(|entry| {
+            entry.unwrap().file_name().into_string().unwrap().strip_suffix(".export.golden.json").map(str::to_owned)
+        })
         .collect();
     names.sort();
     names
@@ -124,8 +126,8 @@ impl Case {
         Case { messages }
     }
 
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (Json<'_>, impl Iterator<Item = Json<'_>>)> {
-        self.messages.iter().map(|message| (message.info.borrowed(), message.parts.iter().map(Json::borrowed)))
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&Json<'static>, &Vec<Json<'static>>)> {
+        self.messages.iter().map(|message| (&message.info, &message.parts))
     }
 }
 
@@ -197,7 +199,9 @@ fn differs(ours: &Value, expected: &Value, at: &str) -> Option<String> {
 
 /// Long texts are recorded by their length and beginning.
 fn shortened(ours: &str, recorded: &str) -> bool {
-    let Some(rest) = recorded.strip_prefix("{input text, ").or_else(|| recorded.strip_prefix("{reference text, ")) else { return false };
+    let Some(rest) = recorded.strip_prefix("{input text, ").or_else(|| recorded.strip_prefix("{reference text, ")) else {
+        return false;
+    };
     rest.split(' ').next().and_then(|count| count.parse::<usize>().ok()) == Some(ours.chars().count())
 }
 
