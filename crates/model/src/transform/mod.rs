@@ -3,6 +3,7 @@
 mod blank;
 mod cache;
 mod call_id;
+mod metadata;
 mod unsupported;
 
 pub(crate) use call_id::for_provider as call_id;
@@ -17,6 +18,7 @@ pub fn transform(messages: &mut Vec<ModelMessage<'_>>, model: &Model) {
     unsupported::replace(messages, model);
     blank::drop(messages, model);
     call_id::rename(messages, model);
+    metadata::rename(messages, model);
 }
 
 /// What the reference does last, when nothing more is added or left out.

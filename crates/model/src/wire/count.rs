@@ -22,7 +22,7 @@ impl Count {
     }
 }
 
-/// Counts what [`write`] would write.
+/// Counts what [`write()`] would write.
 #[must_use]
 pub fn count(messages: &[ModelMessage<'_>], model: &Model, options: &Options<'_>) -> Count {
     let mut counting = Counting(Count::default());

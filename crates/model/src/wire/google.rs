@@ -5,6 +5,8 @@ use crate::describe::Model;
 use crate::json::Out;
 use crate::neutral::{Block, Content, Data, File, Item, ModelMessage, Output, Role, ToolResult};
 use crate::text::Text;
+use annalist_schema::Json;
+use annalist_schema::raw::Object;
 use std::io;
 
 /// The provider's key in metadata.
@@ -12,21 +14,8 @@ const OWN: &str = "google";
 
 pub(super) fn write(messages: &[ModelMessage<'_>], model: &Model, options: &Options<'_>, out: &mut Out<'_>) -> io::Result<()> {
     let mut body = Body::open(out, model)?;
-    body.member("generationConfig", |out| {
-        out.open_object()?;
-        let numbers = [
-            ("maxOutputTokens", options.max_output_tokens.map(|value| value.to_string())),
-            ("temperature", finite(options.temperature)),
-            ("topP", finite(options.top_p)),
-            ("topK", options.top_k.map(|value| value.to_string())),
-        ];
-        for (key, value) in numbers {
-            if let Some(value) = value {
-                out.key(key)?.value(&value)?;
-            }
-        }
-        out.close_object()
-    })?;
+    let own = model.options.get("generationConfig").and_then(Json::as_object).unwrap_or_default();
+    body.always("generationConfig", |out| generation(options, &own, out))?;
     let system = |message: &&ModelMessage<'_>| message.role == Role::System;
     body.member("contents", |out| {
         out.open_array()?;
@@ -55,6 +44,26 @@ pub(super) fn write(messages: &[ModelMessage<'_>], model: &Model, options: &Opti
         }
     }
     body.close()
+}
+
+/// The model's own members win here, too.
+fn generation(options: &Options<'_>, own: &Object<'_>, out: &mut Out<'_>) -> io::Result<()> {
+    let numbers = [
+        ("maxOutputTokens", options.max_output_tokens.map(|value| value.to_string())),
+        ("temperature", finite(options.temperature)),
+        ("topP", finite(options.top_p)),
+        ("topK", options.top_k.map(|value| value.to_string())),
+    ];
+    out.open_object()?;
+    for (key, value) in numbers {
+        if let Some(value) = value.filter(|_| !own.has(key)) {
+            out.key(key)?.value(&value)?;
+        }
+    }
+    for entry in own.entries() {
+        out.key(&entry.key())?.value(entry.value().as_str())?;
+    }
+    out.close_object()
 }
 
 fn tools(options: &Options<'_>, out: &mut Out<'_>) -> io::Result<()> {

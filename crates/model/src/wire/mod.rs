@@ -78,18 +78,26 @@ pub fn write(messages: &[ModelMessage<'_>], model: &Model, options: &Options<'_>
 struct Body<'o, 'w> {
     out: &'o mut Out<'w>,
     model: &'o Model,
+    /// Members that were written with the model's own in them.
+    merged: Vec<&'static str>,
 }
 
 impl<'o, 'w> Body<'o, 'w> {
     fn open(out: &'o mut Out<'w>, model: &'o Model) -> io::Result<Self> {
         out.open_object()?;
-        Ok(Body { out, model })
+        Ok(Body { out, model, merged: Vec::new() })
     }
 
     fn member(&mut self, key: &str, write: impl FnOnce(&mut Out<'w>) -> io::Result<()>) -> io::Result<()> {
         if self.model.options.has(key) {
             return Ok(());
         }
+        write(self.out.key(key)?)
+    }
+
+    /// A member that has the model's own in it.
+    fn always(&mut self, key: &'static str, write: impl FnOnce(&mut Out<'w>) -> io::Result<()>) -> io::Result<()> {
+        self.merged.push(key);
         write(self.out.key(key)?)
     }
 
@@ -106,7 +114,7 @@ impl<'o, 'w> Body<'o, 'w> {
 
     /// The model's own options, and the end.
     fn close(self) -> io::Result<()> {
-        for entry in self.model.options.entries() {
+        for entry in self.model.options.entries().iter().filter(|entry| !self.merged.contains(&&*entry.key())) {
             self.out.key(&entry.key())?.value(entry.value().as_str())?;
         }
         self.out.close_object()

@@ -177,11 +177,9 @@ fn message() -> impl Strategy<Value = WithParts> {
 }
 
 fn cases() -> ProptestConfig {
-    // The long form: PROPTEST_CASES=20000.
-    ProptestConfig {
-        cases: std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400),
-        ..ProptestConfig::default()
-    }
+    // The long form: ANNALIST_LONG_TESTS=1 cargo test -p annalist-model --test it any_history
+    let cases = if std::env::var_os("ANNALIST_LONG_TESTS").is_some() { 20_000 } else { 400 };
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

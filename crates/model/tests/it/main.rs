@@ -2,8 +2,10 @@
 //! Tests of the model view.
 
 mod any_history;
+mod bodies;
 mod golden;
 mod large;
 mod memory;
 mod reports;
 mod support;
+mod variants;
