@@ -126,6 +126,12 @@ impl Model {
         words.iter().any(|word| names.iter().any(|name| name.contains(word)))
     }
 
+    /// Whether OpenRouter is asked, which has fields of its own in chat completions.
+    #[must_use]
+    pub fn is_openrouter(&self) -> bool {
+        self.npm.starts_with("@openrouter/")
+    }
+
     /// Whether it is one of Mistral's, which want call ids of nine letters and digits and no question after a result.
     #[must_use]
     pub fn is_mistral(&self) -> bool {

@@ -7,6 +7,10 @@ use annalist_schema::raw::Object;
 
 /// What a provider said under its own name, or that of its package, is put under the name that the wire reads.
 pub(super) fn rename(messages: &mut [ModelMessage<'_>], model: &Model) {
+    // Chat completions read nothing under a name of its own.
+    if model.protocol == Protocol::Chat {
+        return;
+    }
     let own = model.protocol.metadata_key();
     let package = match model.protocol {
         Protocol::Responses => "azure",

@@ -5,6 +5,8 @@ use super::{Body, Options, finite};
 use crate::describe::Model;
 use crate::json::Out;
 use crate::neutral::{Block, Content, Data, File, ModelMessage, Role, ToolCall};
+use annalist_schema::Json;
+use annalist_schema::raw::Kind;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io;
@@ -49,14 +51,17 @@ fn tools(options: &Options<'_>, out: &mut Out<'_>) -> io::Result<()> {
 fn message(message: &ModelMessage<'_>, model: &Model, out: &mut Out<'_>) -> io::Result<()> {
     match message.role {
         Role::System => {
+            if message.cache && model.is_openrouter() {
+                return said("system", message, out);
+            }
             open("system", out)?;
             out.key("content")?;
             joined(&message.content, false, out)?;
             close(message, out)
         }
-        Role::User => user(message, out),
+        Role::User => user(message, model, out),
         Role::Assistant => assistant(message, model, out),
-        Role::Tool => results(message, out),
+        Role::Tool => results(message, model, out),
     }
 }
 
@@ -74,14 +79,21 @@ fn close(message: &ModelMessage<'_>, out: &mut Out<'_>) -> io::Result<()> {
 
 const EPHEMERAL: &str = r#"{"type":"ephemeral"}"#;
 
-fn user(message: &ModelMessage<'_>, out: &mut Out<'_>) -> io::Result<()> {
-    open("user", out)?;
-    out.key("content")?;
-    if let [Content { block: Block::Text(text), .. }] = message.content.as_slice() {
-        text.put(out)?;
+fn user(message: &ModelMessage<'_>, model: &Model, out: &mut Out<'_>) -> io::Result<()> {
+    // OpenRouter knows the mark on a piece alone.
+    let in_pieces = message.cache && model.is_openrouter();
+    if let ([Content { block: Block::Text(text), .. }], false) = (message.content.as_slice(), in_pieces) {
+        open("user", out)?;
+        text.put(out.key("content")?)?;
         return close(message, out);
     }
-    out.open_array()?;
+    said("user", message, out)
+}
+
+/// A message as a list of pieces.
+fn said(role: &str, message: &ModelMessage<'_>, out: &mut Out<'_>) -> io::Result<()> {
+    open(role, out)?;
+    out.key("content")?.open_array()?;
     let last = message.content.len().saturating_sub(1);
     for (index, content) in message.content.iter().enumerate() {
         out.element()?.open_object()?;
@@ -157,9 +169,15 @@ fn assistant(message: &ModelMessage<'_>, model: &Model, out: &mut Out<'_>) -> io
     joined(&message.content, false, out)?;
     let thinks = |content: &Content<'_>| matches!(&content.block, Block::Reasoning(text) if !text.is_empty());
     // A field that the provider asks for is set even when there is nothing in it.
-    let field = model.thought_field().or_else(|| message.content.iter().any(thinks).then_some("reasoning_content"));
+    let usual = if model.is_openrouter() { "reasoning" } else { "reasoning_content" };
+    let field = model.thought_field().or_else(|| message.content.iter().any(thinks).then_some(usual));
     if let Some(field) = field {
         joined(&message.content, true, out.key(field)?)?;
+    }
+    if model.is_openrouter()
+        && let Some(details) = details(message)
+    {
+        out.key("reasoning_details")?.value(details.as_str())?;
     }
     let mut calls = message.content.iter().filter_map(|content| match &content.block {
         Block::ToolCall(call) => Some((content, call)),
@@ -175,6 +193,15 @@ fn assistant(message: &ModelMessage<'_>, model: &Model, out: &mut Out<'_>) -> io
         out.close_array()?;
     }
     out.close_object()
+}
+
+/// What OpenRouter said of its thoughts: at the first call, else at the first thoughts.
+fn details<'m>(message: &'m ModelMessage<'_>) -> Option<Json<'m>> {
+    let of =
+        |content: &'m Content<'_>| content.metadata_of("openrouter", "reasoning_details").filter(|json| json.kind() == Kind::Array);
+    let calls = message.content.iter().filter(|content| matches!(content.block, Block::ToolCall(_)));
+    let thoughts = message.content.iter().filter(|content| matches!(content.block, Block::Reasoning(_)));
+    calls.chain(thoughts).find_map(of)
 }
 
 fn call(content: &Content<'_>, call: &ToolCall<'_>, cache: bool, out: &mut Out<'_>) -> io::Result<()> {
@@ -199,13 +226,16 @@ fn call(content: &Content<'_>, call: &ToolCall<'_>, cache: bool, out: &mut Out<'
     out.close_object()
 }
 
-fn results(message: &ModelMessage<'_>, out: &mut Out<'_>) -> io::Result<()> {
+fn results(message: &ModelMessage<'_>, model: &Model, out: &mut Out<'_>) -> io::Result<()> {
     let last = message.content.len().saturating_sub(1);
     for (index, content) in message.content.iter().enumerate() {
         let Block::ToolResult(result) = &content.block else { continue };
         open("tool", out)?;
         out.key("tool_call_id")?.string(&result.id)?;
         as_string(&result.output, out.key("content")?)?;
+        if model.is_openrouter() {
+            out.key("name")?.string(&result.name)?;
+        }
         if message.cache && index == last {
             out.key("cache_control")?.value(EPHEMERAL)?;
         }

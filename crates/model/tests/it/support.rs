@@ -237,6 +237,7 @@ pub(crate) fn models() -> Vec<Model> {
     models.push(Model::new("chat", "deepseek-r", "@ai-sdk/openai-compatible"));
     models.push(Model::new("mistral", "mistral-x", "@ai-sdk/mistral"));
     models.push(Model::new("google", "gemini-3-pro", "@ai-sdk/google"));
+    models.push(Model::new("openrouter", "claude-x", "@openrouter/ai-sdk-provider"));
     let mut everything = Model::new("google", "m1", "@ai-sdk/google-vertex");
     everything.capabilities.input.audio = true;
     everything.capabilities.input.video = true;

@@ -146,3 +146,32 @@ fn gemini_behind_chat_completions_gets_its_signatures_back() {
     let (ours, _) = conversation(&case, &model, &Settings::default());
     assert_eq!(ours[0]["tool_calls"][0]["extra_content"], json!({"google": {"thought_signature": "c2ln"}}));
 }
+
+#[test]
+fn openrouter_has_fields_of_its_own() {
+    let model = Model { api_id: "claude-x".to_owned(), ..Model::new("openrouter", "m1", "@openrouter/ai-sdk-provider") };
+    let mark = json!({"type": "ephemeral"});
+    let ours = sent("structured-output-tool", &model);
+    let result = "Structured output captured successfully.";
+    assert_same(
+        &ours[2..],
+        &json!([
+            {"role": "tool", "tool_call_id": "call_1", "content": result, "name": "StructuredOutput", "cache_control": mark},
+            {"role": "user", "content": [{"type": "text", "text": "go on", "cache_control": mark}]},
+        ]),
+    );
+    let details = |value: &str| json!({"openrouter": {"reasoning_details": [{"type": "reasoning.text", "signature": value}]}});
+    let thought = |text: &str, of: &str| json!({"id": "prt_t", "type": "reasoning", "text": text, "metadata": details(of)});
+    let call = json!({"id": "prt_c", "type": "tool", "callID": "call_1", "tool": "read", "metadata": details("call"),
+        "state": {"status": "completed", "input": {}, "output": "A", "time": {}}});
+    let info = json!({"id": "msg_a", "role": "assistant", "providerID": "openrouter", "modelID": "m1"});
+    let step = json!({"type": "step-start"});
+    let case = Case::of(vec![crate::support::stored(
+        &info,
+        &[thought("one", "first"), call, step, thought("", "second"), thought("two", "third")],
+    )]);
+    let theirs = Settings { as_reference: true, ..Settings::default() };
+    let (ours, _) = conversation(&case, &model, &theirs);
+    assert_eq!((&ours[0]["reasoning"], &ours[0]["reasoning_details"][0]["signature"]), (&json!("one"), &json!("call")));
+    assert_eq!((&ours[2]["reasoning"], &ours[2]["reasoning_details"][0]["signature"]), (&json!("two"), &json!("second")));
+}
