@@ -1,9 +1,10 @@
 //! Any history at all gives a request that its provider accepts, and twice the same bytes.
 
-use crate::support::{Case, body, models, stored};
+use crate::support::{Case, body, conversation, model_of, models, stored};
 use annalist_model::Request;
+use annalist_model::describe::Protocol;
 use annalist_model::neutral::{Settings, to_model_messages};
-use annalist_model::rules::check;
+use annalist_model::rules::{Rule, check};
 use annalist_model::wire::{Options, count};
 use annalist_schema::Json;
 use annalist_store::transcript::WithParts;
@@ -157,8 +158,29 @@ fn part() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A message, by one of the models that the tests ask or by another.
-fn message() -> impl Strategy<Value = WithParts> {
+/// The models that answered: mostly one that the tests ask, for what it signed goes back to none but itself.
+fn answered_by() -> impl Strategy<Value = (&'static str, &'static str)> {
+    select(vec![
+        ("chat", "m1"),
+        ("openai", "m1"),
+        ("anthropic", "m1"),
+        ("anthropic", "claude-x"),
+        ("google", "m1"),
+        ("google", "gemini-3-pro"),
+        ("mistral", "mistral-x"),
+        ("openrouter", "claude-x"),
+        ("elsewhere", "m1"),
+    ])
+}
+
+fn history(most: usize) -> impl Strategy<Value = Vec<WithParts>> {
+    answered_by().prop_flat_map(move |usual| {
+        let model = prop_oneof![5 => Just(usual), 1 => answered_by()];
+        prop::collection::vec(message(model), 0..most)
+    })
+}
+
+fn message(model: impl Strategy<Value = (&'static str, &'static str)>) -> impl Strategy<Value = WithParts> {
     let role = prop_oneof![5 => Just(json!("user")), 8 => Just(json!("assistant")), 1 => anything()];
     let error = prop_oneof![
         8 => Just(Value::Null),
@@ -166,9 +188,7 @@ fn message() -> impl Strategy<Value = WithParts> {
         1 => Just(json!({"name": "APIError"})),
         1 => anything(),
     ];
-    let provider = select(vec!["chat", "openai", "anthropic", "google", "mistral", "elsewhere"]);
-    let model = select(vec!["m1", "claude-x", "gemini-3-pro", "deepseek-r", "mistral-x"]);
-    (role, error, provider, model, prop::collection::vec(part(), 0..6)).prop_map(|(role, error, provider, model, parts)| {
+    (role, error, model, prop::collection::vec(part(), 0..6)).prop_map(|(role, error, (provider, model), parts)| {
         let info = json!({"id": "msg_1", "role": role, "error": error, "providerID": provider, "modelID": model});
         let whole = stored(&info, &parts);
         let halves = |json: &Json<'_>| Json::parse(json.as_str().replace(HALF, "\\ud83d")).unwrap();
@@ -186,7 +206,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn any_history_obeys_every_provider(history in prop::collection::vec(message(), 0..7), strip_media: bool) {
+    fn any_history_obeys_every_provider(history in history(7), strip_media: bool) {
         let settings = Settings { strip_media, ..Settings::default() };
         let case = Case::of(history);
         for model in models() {
@@ -205,10 +225,8 @@ proptest! {
         }
     }
 
-    /// The bytes of what came before do not depend on what comes after, or the provider's cache would be lost each time:
-    /// a conversation that goes on begins as it did.
     #[test]
-    fn a_history_cut_anywhere_obeys_every_provider(history in prop::collection::vec(message(), 0..5), start in 0..12_usize, length in 0..12_usize) {
+    fn a_history_cut_anywhere_obeys_every_provider(history in history(5), start in 0..12_usize, length in 0..12_usize) {
         let settings = Settings::default();
         let case = Case::of(history);
         for model in models() {
@@ -220,6 +238,23 @@ proptest! {
             let text = String::from_utf8(bytes).unwrap();
             let violations = check(&text, &model);
             prop_assert!(violations.is_empty(), "{} {}: {violations:?}\n{text}", model.npm, model.api_id);
+        }
+    }
+
+    /// What was sent stays the beginning of what is sent next, or the provider's cache would be lost with each question.
+    #[test]
+    fn a_history_that_goes_on_begins_as_it_did(history in history(6)) {
+        let next = stored(&json!({"id": "msg_next", "role": "user"}), &[json!({"type": "text", "text": "and now"})]);
+        let longer = Case::of(history.iter().cloned().chain([next]).collect());
+        let case = Case::of(history);
+        for protocol in [Protocol::Chat, Protocol::Responses] {
+            let (before, report) = conversation(&case, &model_of(protocol), &Settings::default());
+            let (after, _) = conversation(&longer, &model_of(protocol), &Settings::default());
+            // Nothing at all is no beginning.
+            if !report.repairs.iter().any(|repair| repair.rule == Rule::NoMessages) {
+                prop_assert_eq!(&after[..before.len()], &before[..]);
+                prop_assert_eq!(after.len(), before.len() + 1);
+            }
         }
     }
 }

@@ -7,5 +7,6 @@ mod golden;
 mod large;
 mod memory;
 mod reports;
+mod rules;
 mod support;
 mod variants;

@@ -254,6 +254,30 @@ fn c68_thoughts_without_their_signature_are_not_sent_and_signatures_are_exact() 
     assert_eq!(thoughts, [json!({"type": "thinking", "thinking": "signed", "signature": signature})]);
 }
 
+/// A provider that finds text before thoughts, or thoughts at the end, refuses the answer; what is left is still an answer.
+#[test]
+fn c68_thoughts_in_places_where_they_are_refused_are_left_out() {
+    let model = model_of(Protocol::Anthropic);
+    let signed = json!({"anthropic": {"signature": "c2ln"}});
+    let history = vec![
+        user(&[say("q")]),
+        answer(&model, &[say("text first"), thought("behind text", &signed), say("a")]),
+        user(&[say("q")]),
+        answer(&model, &[thought("before text", &signed), say("b"), thought("at the end", &signed)]),
+        user(&[say("q")]),
+        answer(&model, &[thought("alone", &signed)]),
+        user(&[say("go on")]),
+    ];
+    let case = Case::of(history.clone());
+    let (_, report) = body(&case, &model, &Settings::default());
+    let rules: Vec<Rule> = report.repairs.iter().map(|repair| repair.rule).collect();
+    assert_eq!(rules, [Rule::ReasoningFirst, Rule::ReasoningLast, Rule::ReasoningLast]);
+    let text = sent(history, &model);
+    let thoughts: Vec<&str> =
+        ["behind text", "before text", "at the end", "alone"].into_iter().filter(|thought| text.contains(thought)).collect();
+    assert_eq!(thoughts, ["before text"]);
+}
+
 #[test]
 fn c69_thoughts_before_a_message_can_be_left_out() {
     let model = model_of(Protocol::Anthropic);
