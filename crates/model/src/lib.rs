@@ -5,15 +5,19 @@
 //!                                                                      rules ........... say whether it holds
 //! ```
 
+pub mod cost;
 pub mod describe;
+pub mod error;
 mod image;
 mod json;
 pub mod neutral;
 pub mod repair;
 mod request;
 pub mod rules;
+pub mod stream;
 mod text;
 pub mod transform;
+pub mod usage;
 pub mod wire;
 
 pub use request::Request;
