@@ -196,3 +196,9 @@ fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     }
     text
 }
+
+impl From<annalist_engine::config::ConfigError> for Problem {
+    fn from(error: annalist_engine::config::ConfigError) -> Self {
+        Problem::Config { path: error.file.to_string_lossy().into_owned(), message: error.problem }
+    }
+}

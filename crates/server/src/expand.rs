@@ -10,8 +10,8 @@ mod instructions;
 mod location;
 mod text;
 
-use crate::config::Agent;
 use crate::error::{Problem, Where};
+use annalist_engine::config::Agent;
 use annalist_schema::Part;
 use annalist_schema::raw::{Object, write_string};
 use base64::Engine as _;

@@ -8,7 +8,6 @@
 //! The shapes are those of OpenCode 1.18.33; `docs/compatibility.md` says where answers differ on purpose.
 
 mod app;
-mod config;
 mod error;
 mod expand;
 mod folder;
@@ -24,5 +23,6 @@ mod server;
 mod shape;
 mod shapes;
 
-pub use options::{Login, Options, Places};
+pub use annalist_engine::config::Places;
+pub use options::{Login, Options};
 pub use server::{Server, StartError};

@@ -1,5 +1,6 @@
 //! How a server is set up.
 
+use annalist_engine::config::Places;
 use annalist_store::Bound;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -39,21 +40,6 @@ pub struct Login {
     pub password: String,
 }
 
-/// Folders of the person who runs the server.
-#[derive(Debug, Clone)]
-pub struct Places {
-    /// the home folder
-    pub home: PathBuf,
-    /// OpenCode's state folder
-    pub state: PathBuf,
-    /// OpenCode's configuration folder
-    pub config: PathBuf,
-    /// the file of `OPENCODE_CONFIG`
-    pub config_file: Option<PathBuf>,
-    /// the text of `OPENCODE_CONFIG_CONTENT`
-    pub config_content: Option<String>,
-}
-
 /// Never shows the password.
 impl std::fmt::Debug for Login {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -89,22 +75,6 @@ impl Options {
             bound: Bound::default(),
             directory,
             places,
-        }
-    }
-}
-
-impl Places {
-    /// The usual places, from the environment (`HOME`, `XDG_STATE_HOME`, `XDG_CONFIG_HOME`, `OPENCODE_CONFIG`, `OPENCODE_CONFIG_CONTENT`).
-    #[must_use]
-    pub fn from_env() -> Self {
-        let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = set("HOME").unwrap_or_else(|| PathBuf::from("/"));
-        Places {
-            state: set("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state")).join("opencode"),
-            config: set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")).join("opencode"),
-            config_file: std::env::var_os("OPENCODE_CONFIG").filter(|file| !file.is_empty()).map(PathBuf::from),
-            config_content: std::env::var("OPENCODE_CONFIG_CONTENT").ok().filter(|text| !text.is_empty()),
-            home,
         }
     }
 }

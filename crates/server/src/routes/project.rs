@@ -2,12 +2,12 @@
 
 use super::global::FOLDER;
 use super::{Gives, Handling, Route, Verb, array, json};
-use crate::config::Config;
 use crate::error::Problem;
 use crate::folder;
 use crate::request::{Ask, Takes};
 use crate::shape::Shape;
 use crate::shapes;
+use annalist_engine::config::Config;
 use annalist_schema::raw::Object;
 use annalist_schema::{Json, Project, id};
 

@@ -4,10 +4,13 @@ use annalist_schema::raw::{Json, Object};
 
 /// A rule: what it is about, what it is to touch, and `allow`, `deny` or `ask`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rule {
-    pub(super) permission: String,
-    pub(super) pattern: String,
-    pub(super) action: String,
+pub struct Rule {
+    /// what a tool wants to do, such as `edit`; `*` matches any run of letters
+    pub permission: String,
+    /// what it wants to do it to
+    pub pattern: String,
+    /// `allow`, `deny` or `ask`
+    pub action: String,
 }
 
 impl Rule {
@@ -45,7 +48,7 @@ pub(super) fn read(json: &Json<'_>) -> Vec<Rule> {
 }
 
 /// What the rules say of touching something: the last that matches decides.
-pub(super) fn decide<'r>(rules: &'r [Rule], permission: &str, target: &str) -> &'r str {
+pub fn decide<'r>(rules: &'r [Rule], permission: &str, target: &str) -> &'r str {
     let matching = rules.iter().rev().find(|rule| matches(&rule.permission, permission) && matches(&rule.pattern, target));
     matching.map_or("ask", |rule| &rule.action)
 }

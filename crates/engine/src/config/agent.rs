@@ -7,12 +7,15 @@ use std::borrow::Cow;
 
 /// An agent.
 #[derive(Debug, Clone)]
-pub(crate) struct Agent {
-    pub(crate) name: String,
-    pub(crate) model: Option<Model>,
-    pub(crate) variant: Option<String>,
+pub struct Agent {
+    /// its name, as `@name` and in messages
+    pub name: String,
+    /// the model it always answers with
+    pub model: Option<Model>,
+    /// the variant of that model
+    pub variant: Option<String>,
     /// whether people are shown it
-    pub(crate) hidden: bool,
+    pub hidden: bool,
     mode: String,
     description: Option<String>,
     native: bool,
@@ -170,12 +173,14 @@ impl Agent {
     }
 
     /// Whether it may not give tasks to another agent.
-    pub(crate) fn may_not_ask(&self, other: &str) -> bool {
+    #[must_use]
+    pub fn may_not_ask(&self, other: &str) -> bool {
         rule::decide(&self.rules, "task", other) == "deny"
     }
 
     /// As `/agent` shows it.
-    pub(crate) fn shown(&self) -> Object<'static> {
+    #[must_use]
+    pub fn shown(&self) -> Object<'static> {
         let mut agent = Object::new();
         agent.set_text("name", &self.name);
         if let Some(description) = &self.description {
@@ -195,7 +200,8 @@ impl Agent {
         if let Some(variant) = &self.variant {
             agent.set_text("variant", variant);
         }
-        agent.set("permission", crate::shape::list(self.rules.iter().map(|rule| rule.shown().into())));
+        let rules: Vec<Json<'static>> = self.rules.iter().map(|rule| rule.shown().into()).collect();
+        agent.set("permission", annalist_schema::Field::to_json(&rules));
         agent.set("options", self.options.clone());
         agent
     }

@@ -3,17 +3,17 @@
 //!
 //! Later ones win, member by member: the person's files, `OPENCODE_CONFIG`, the project's from the top of the work tree down to
 //! the folder (also in `.opencode`), `OPENCODE_CONFIG_CONTENT`. What is read here is the model, the agents and the
-//! permissions, since a prompt needs them; the rest is passed on as it stands. Nothing else of this crate reads
-//! configuration, so that whoever runs models can take this over whole.
+//! permissions, since a prompt needs them; the rest is passed on as it stands. Nothing else reads configuration.
 
 mod agent;
 mod jsonc;
+mod places;
 mod rule;
 
-pub(crate) use agent::Agent;
+pub use agent::Agent;
+pub use places::Places;
+pub use rule::{Rule, decide};
 
-use crate::error::Problem;
-use crate::options::Places;
 use annalist_schema::raw::{Json, Kind, Object};
 use annalist_store::Folder;
 use std::fs;
@@ -25,7 +25,7 @@ const NAMES: [&str; 2] = ["opencode.json", "opencode.jsonc"];
 
 /// The configuration of a folder.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Config {
+pub struct Config {
     merged: Object<'static>,
     /// Agents that stand in files of their own, by name.
     files: Vec<String>,
@@ -35,20 +35,16 @@ pub(crate) struct Config {
 /// read is one that does not hold.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", .file.display())]
-pub(crate) struct ConfigError {
-    file: PathBuf,
-    problem: String,
-}
-
-impl From<ConfigError> for Problem {
-    fn from(error: ConfigError) -> Self {
-        Problem::Config { path: error.file.to_string_lossy().into_owned(), message: error.problem }
-    }
+pub struct ConfigError {
+    /// the file
+    pub file: PathBuf,
+    /// what is wrong with it
+    pub problem: String,
 }
 
 impl Config {
     /// Reads all that holds in a folder.
-    pub(crate) fn read(places: &Places, folder: &Folder) -> Result<Self, ConfigError> {
+    pub fn read(places: &Places, folder: &Folder) -> Result<Self, ConfigError> {
         let mut config = Config::default();
         for name in ["config.json", NAMES[0], NAMES[1]] {
             config.file(&places.config.join(name), places)?;
@@ -117,22 +113,26 @@ impl Config {
     }
 
     /// The model of prompts that name none.
-    pub(crate) fn model(&self) -> Option<Model> {
+    #[must_use]
+    pub fn model(&self) -> Option<Model> {
         Model::parse(&self.merged.text("model")?)
     }
 
     /// The agent of prompts that name none.
-    pub(crate) fn default_agent(&self) -> String {
+    #[must_use]
+    pub fn default_agent(&self) -> String {
         self.merged.text("default_agent").filter(|name| !name.is_empty()).unwrap_or("build".into()).into_owned()
     }
 
     /// All agents: those that every folder has, and those of the configuration.
-    pub(crate) fn agents(&self) -> Vec<Agent> {
+    #[must_use]
+    pub fn agents(&self) -> Vec<Agent> {
         agent::all(&self.merged, &self.files)
     }
 
     /// As `/config` shows it.
-    pub(crate) fn shown(&self) -> Object<'static> {
+    #[must_use]
+    pub fn shown(&self) -> Object<'static> {
         let mut shown = self.merged.clone();
         for (name, empty) in [("command", "{}"), ("plugin", "[]"), ("mode", "{}"), ("agent", "{}")] {
             if !shown.has(name)
@@ -147,9 +147,11 @@ impl Config {
 
 /// `provider/model`; the model may have slashes of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Model {
-    pub(crate) provider: String,
-    pub(crate) model: String,
+pub struct Model {
+    /// the provider's id
+    pub provider: String,
+    /// the model's id
+    pub model: String,
 }
 
 impl Model {
