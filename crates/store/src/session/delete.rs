@@ -10,6 +10,7 @@ use crate::store::Store;
 use annalist_schema::event::SessionDeleted;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// Bytes of a log that are erased at a time: the file is not ours alone, and its lock must not be held for long.
 const ERASED_AT_ONCE: u64 = 1 << 20;
@@ -74,44 +75,38 @@ impl Store {
         })?;
         match refused {
             Some(error) => Err(error),
-            None => Ok(self.delete(session, Some(&written))?),
+            None => Ok(self.delete(session, Some(written))?),
         }
     }
 
     /// `written` says where the logs must be; one that it does not know came later.
-    fn delete(&self, session: &str, written: Option<&HashMap<String, Expect>>) -> Result<Deleted, Error> {
+    fn delete(&self, session: &str, written: Option<HashMap<String, Expect>>) -> Result<Deleted, Error> {
         let mut deleted = Deleted::default();
-        loop {
-            let order = self.read(|view| match with_children(view, session) {
-                // Its log may be left of a deletion that did not get to its end.
-                Err(Error::NotFound { .. }) if view.sequence(session)?.is_some() => Ok(vec![session.to_owned()]),
-                order => order,
-            })?;
-            let planned: HashSet<String> = order.iter().cloned().collect();
-            let mut complete = true;
-            for session in order {
-                let expect = written.map_or(Expect::Any, |written| *written.get(&session).unwrap_or(&Expect::NoStream));
-                let (id, planned, tombs) = (session.clone(), planned.clone(), self.tombs());
-                complete = self
-                    .write(Durability::Power, move |tx| {
-                        let childless = remove(tx, &id, &planned, expect)?;
-                        if childless {
-                            // Also if the commit fails: while the session is there, nobody asks for its tomb.
-                            tombs.bury(&id);
-                        }
-                        Ok(childless)
-                    })
-                    .wait()?;
-                if !complete {
-                    break;
-                }
+        let order = self.read(|view| match with_children(view, session) {
+            // Its log may be left of a deletion that did not get to its end.
+            Err(Error::NotFound { .. }) if view.sequence(session)?.is_some() => Ok(vec![session.to_owned()]),
+            order => order,
+        })?;
+        let planned: Arc<HashSet<String>> = Arc::new(order.iter().cloned().collect());
+        let written = Arc::new(written);
+        for session in order {
+            let (id, planned, written, tombs) = (session, planned.clone(), written.clone(), self.tombs());
+            let gone = self
+                .write(Durability::Power, move |tx| {
+                    let gone = remove(tx, &id, &planned, written.as_ref().as_ref())?;
+                    for session in &gone {
+                        // Also if the commit fails: while the session is there, nobody asks for its tomb.
+                        tombs.bury(session);
+                    }
+                    Ok(gone)
+                })
+                .wait()?;
+            for session in gone {
                 self.erase_log(&session)?;
                 deleted.sessions.push(session);
             }
-            if complete {
-                return Ok(deleted);
-            }
         }
+        Ok(deleted)
     }
 
     fn erase_log(&self, session: &str) -> Result<(), Error> {
@@ -127,21 +122,26 @@ impl Store {
     }
 }
 
-/// Removes the rows of a session. Answers whether it could: not while it has children that are not going too.
-fn remove(tx: &mut dyn Transaction, session: &str, planned: &HashSet<String>, expect: Expect) -> Result<bool, Error> {
+/// Removes the rows of a session, and with it those of children that came after the plan was made: in one transaction, so
+/// that somebody who goes on making them cannot keep the deletion from its end. Answers what went, children first.
+fn remove(
+    tx: &mut dyn Transaction,
+    session: &str,
+    planned: &HashSet<String>,
+    written: Option<&HashMap<String, Expect>>,
+) -> Result<Vec<String>, Error> {
     if tx.session(session)?.is_none() {
         // Somebody else was faster; what is left is the log.
-        return Ok(true);
+        return Ok(vec![session.to_owned()]);
     }
-    let mut late = false;
-    children(tx, session, &mut |child| late |= !planned.contains(&child))?;
-    if late {
-        return Ok(false);
+    let going = descend(tx, session, planned)?;
+    for session in &going {
+        let expect = written.map_or(Expect::Any, |written| *written.get(session).unwrap_or(&Expect::NoStream));
+        let info = expected(tx, session)?;
+        let event = SessionDeleted::new(&info).map_err(|problem| incomplete("session", &problem))?;
+        tx.append(session, expect, NewEvent::of(event.into()))?;
     }
-    let info = expected(tx, session)?;
-    let event = SessionDeleted::new(&info).map_err(|problem| incomplete("session", &problem))?;
-    tx.append(session, expect, NewEvent::of(event.into()))?;
-    Ok(true)
+    Ok(going)
 }
 
 fn children(view: &(impl Snapshot + ?Sized), session: &str, visit: &mut dyn FnMut(String)) -> Result<(), Error> {
@@ -155,6 +155,11 @@ fn children(view: &(impl Snapshot + ?Sized), session: &str, visit: &mut dyn FnMu
 /// Depth first. A session that is its own ancestor (no key forbids it) is met once.
 pub(super) fn with_children(view: &dyn Snapshot, session: &str) -> Result<Vec<String>, Error> {
     expected(view, session)?;
+    descend(view, session, &HashSet::new())
+}
+
+/// A session behind all that came of it, except what is `apart` and what came of that alone.
+fn descend(view: &(impl Snapshot + ?Sized), session: &str, apart: &HashSet<String>) -> Result<Vec<String>, Error> {
     let mut order = Vec::new();
     let mut seen = HashSet::from([session.to_owned()]);
     let mut open = vec![(session.to_owned(), false)];
@@ -165,7 +170,7 @@ pub(super) fn with_children(view: &dyn Snapshot, session: &str) -> Result<Vec<St
         }
         open.push((session.clone(), true));
         children(view, &session, &mut |child| {
-            if seen.insert(child.clone()) {
+            if !apart.contains(&child) && seen.insert(child.clone()) {
                 open.push((child, false));
             }
         })?;

@@ -126,33 +126,51 @@ fn a_session_without_a_log_goes_too() {
     assert!(room.traces(&session).is_empty(), "{:?}", room.traces(&session));
 }
 
-/// Children made while their parent is being deleted do not stay behind as orphans.
+/// Children made while their parent is being deleted do not stay behind as orphans, and those who go on making them as long as
+/// there is a parent do not keep the deletion from its end.
 #[test]
 fn children_that_come_meanwhile_go_too() {
     let room = Room::new();
     for _ in 0..20 {
         let root = room.session();
         let first = room.child(&root);
-        let made = std::thread::scope(|scope| {
-            let maker = scope.spawn(|| {
-                let mut made = 0;
-                loop {
-                    let mut new = NewSession::new(super::room::folder());
-                    new.parent = Some(if made % 2 == 0 { root.clone() } else { first.clone() });
-                    match room.store.create_session(new).wait() {
-                        Ok(_) => made += 1,
-                        Err(error) => break assert!(error.is_not_found(), "{error}"),
-                    }
+        let make = |parents: &[&String]| {
+            let mut made = 0;
+            loop {
+                let mut new = NewSession::new(super::room::folder());
+                new.parent = Some(parents[made % parents.len()].clone());
+                match room.store.create_session(new).wait() {
+                    Ok(_) => made += 1,
+                    Err(error) => break assert!(error.is_not_found(), "{error}"),
                 }
-            });
+            }
+        };
+        let deleted = std::thread::scope(|scope| {
+            let makers = [scope.spawn(|| make(&[&root, &first])), scope.spawn(|| make(&[&root])), scope.spawn(|| make(&[&root]))];
             let deleted = room.store.delete_session(&root).unwrap();
-            maker.join().unwrap();
+            makers.map(|maker| maker.join().unwrap());
             deleted.sessions
         });
-        assert_eq!(made.last(), Some(&root));
-        let orphans: i64 = room.sql().query_row("SELECT count(*) FROM session", [], |row| row.get(0)).unwrap();
-        assert_eq!(orphans, 0, "{} were deleted", made.len());
+        assert_eq!(deleted.last(), Some(&root));
+        assert!(deleted.contains(&first));
+        assert_eq!((room.count("session"), room.count("event"), room.count("event_sequence")), (0, 0, 0));
     }
+}
+
+/// What came after the documents were written has none, so it stays, and what it came of stays with it.
+#[test]
+fn a_child_without_a_document_is_not_deleted() {
+    let room = Room::new();
+    let session = room.session();
+    let deleted = room.store.export_and_delete(&session, |id| {
+        let mut new = NewSession::new(super::room::folder());
+        new.parent = Some(id.to_owned());
+        room.store.create_session(new).wait().unwrap();
+        Ok(std::io::sink())
+    });
+    let Err(annalist_store::document::ExportError::Store(error)) = deleted else { panic!("{deleted:?}") };
+    assert!(error.is_conflict(), "{error}");
+    assert_eq!(room.count("session"), 2);
 }
 
 #[derive(Clone, Default)]
