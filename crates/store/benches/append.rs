@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Instant;
 
 const SESSIONS: usize = 100;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 10;
 const APPENDS: usize = 4_000;
 /// Of four writes of a part three change one that is there.
 const PER_PART: usize = 4;
@@ -71,6 +71,17 @@ fn file(folder: &Path, name: &str, options: Options) -> (Store, Vec<(String, Str
         })
         .collect();
     (store, sessions)
+}
+
+fn cpu() -> (u64, u64) {
+    let own = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let own: u64 = own.split(' ').next().unwrap().parse().unwrap();
+    let mut all = 0;
+    for task in std::fs::read_dir("/proc/self/task").unwrap() {
+        let text = std::fs::read_to_string(task.unwrap().path().join("schedstat")).unwrap_or_default();
+        all += text.split(' ').next().and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+    }
+    (own, all)
 }
 
 fn ours(store: &Store, work: &[Prepared], group: usize, durability: Durability) -> f64 {
@@ -143,12 +154,56 @@ fn main() {
             db.execute_batch(&format!("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA synchronous = {name}")).unwrap();
             let mut seq = 1_000;
             let [mut best, mut best_plain, mut best_raw] = [0.0_f64; 3];
+            let mut used = [(f64::MAX, f64::MAX); 3];
+            let mut sums = [(0.0, 0.0, 0.0); 3];
             for _ in 0..ROUNDS {
-                best_raw = best_raw.max(raw(&db, &work(&raw_sessions, count), group, &mut seq));
-                best = best.max(ours(&store, &work(&sessions, count), group, durability));
-                best_plain = best_plain.max(ours(&plain, &work(&plain_sessions, count), group, durability));
+                let prepared = work(&raw_sessions, count);
+                let before = cpu();
+                let rate = raw(&db, &prepared, group, &mut seq);
+                best_raw = best_raw.max(rate);
+                sums[0].2 += 1e9 / rate / ROUNDS as f64;
+                let after = cpu();
+                eprint!("raw {:.1} ", (after.0 - before.0) as f64 / (count * 1000) as f64);
+                sums[0].0 += (after.0 - before.0) as f64 / (count * ROUNDS) as f64;
+                sums[0].1 += (after.1 - before.1) as f64 / (count * ROUNDS) as f64;
+                used[0].0 = used[0].0.min((after.0 - before.0) as f64 / count as f64);
+                used[0].1 = used[0].1.min((after.1 - before.1) as f64 / count as f64);
+                let prepared = work(&sessions, count);
+                let before = cpu();
+                let rate = ours(&store, &prepared, group, durability);
+                best = best.max(rate);
+                sums[1].2 += 1e9 / rate / ROUNDS as f64;
+                let after = cpu();
+                eprint!("ours {:.1} ", (after.0 - before.0) as f64 / (count * 1000) as f64);
+                sums[1].0 += (after.0 - before.0) as f64 / (count * ROUNDS) as f64;
+                sums[1].1 += (after.1 - before.1) as f64 / (count * ROUNDS) as f64;
+                used[1].0 = used[1].0.min((after.0 - before.0) as f64 / count as f64);
+                used[1].1 = used[1].1.min((after.1 - before.1) as f64 / count as f64);
+                let prepared = work(&plain_sessions, count);
+                let before = cpu();
+                let rate = ours(&plain, &prepared, group, durability);
+                best_plain = best_plain.max(rate);
+                sums[2].2 += 1e9 / rate / ROUNDS as f64;
+                let after = cpu();
+                eprintln!("plain {:.1} ", (after.0 - before.0) as f64 / (count * 1000) as f64);
+                sums[2].0 += (after.0 - before.0) as f64 / (count * ROUNDS) as f64;
+                sums[2].1 += (after.1 - before.1) as f64 / (count * ROUNDS) as f64;
+                used[2].0 = used[2].0.min((after.0 - before.0) as f64 / count as f64);
+                used[2].1 = used[2].1.min((after.1 - before.1) as f64 / count as f64);
             }
             let of = |rate: f64| 100.0 * rate / best_raw;
+            println!("averages own/all/wall {sums:.0?}");
+            println!(
+                "cpu ns own/all: raw {:.0}/{:.0} ours {:.0}/{:.0} ({:.0} %) plain {:.0}/{:.0} ({:.0} %)",
+                used[0].0,
+                used[0].1,
+                used[1].0,
+                used[1].1,
+                100.0 * used[0].0 / used[1].0,
+                used[2].0,
+                used[2].1,
+                100.0 * used[0].0 / used[2].0
+            );
             println!("| {line} | {best_raw:.0} | {best:.0} | {:.0} % | {best_plain:.0} | {:.0} % |", of(best), of(best_plain));
         }
     }

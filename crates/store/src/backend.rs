@@ -193,7 +193,15 @@ pub trait Transaction: Snapshot {
     /// # Errors
     /// [`Error::Conflict`] if the log is elsewhere; [`Error::IdTaken`] and [`Error::Invalid`] from the projector; those of
     /// the backend.
-    fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error>;
+    fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error> {
+        self.append_kept(session, expect, &event)
+    }
+
+    /// The same, of an event that the caller keeps.
+    ///
+    /// # Errors
+    /// As above.
+    fn append_kept(&mut self, session: &str, expect: Expect, event: &NewEvent) -> Result<Recorded, Error>;
 
     /// Whether another process removed this part, or an earlier one did not long ago. What is older is not known.
     ///
@@ -241,7 +249,22 @@ pub trait Transaction: Snapshot {
 }
 
 /// One caller's code, run inside the writer's transaction.
-pub type Job = Box<dyn FnOnce(&mut dyn Transaction) -> Result<(), Error> + Send>;
+pub enum Job {
+    /// Runs once.
+    Once(Box<dyn FnOnce(&mut dyn Transaction) -> Result<(), Error> + Send>),
+    /// May be run again after it has succeeded: what it did is undone then, and the record may be another one meanwhile. Only
+    /// its last run counts. Such jobs cost a group less.
+    Again(Box<dyn FnMut(&mut dyn Transaction) -> Result<(), Error> + Send>),
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Job::Once(_) => "Job::Once",
+            Job::Again(_) => "Job::Again",
+        })
+    }
+}
 
 /// Called once with the fate of a job, after the commit.
 pub type Settle = Box<dyn FnOnce(Result<(), Error>) + Send>;

@@ -1,7 +1,7 @@
 //! The record, as the other crates use it.
 
 use crate::append::{Expect, NewEvent, Recorded};
-use crate::backend::{Backend, Durability, Flow, Snapshot, Transaction};
+use crate::backend::{Backend, Durability, Flow, Job, Snapshot, Transaction};
 use crate::document::{self, ExportError, Exported, Imported};
 use crate::error::Error;
 use crate::folder::Folder;
@@ -17,7 +17,7 @@ use crate::transcript::{self, Page, WithParts};
 use annalist_schema::Session;
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An open record. Cheap to clone; all clones share one writer and one pool of readers.
 #[derive(Clone)]
@@ -25,6 +25,10 @@ pub struct Store {
     backend: Arc<dyn Backend>,
     tombs: Arc<Tombs>,
     pub(crate) live: Arc<Live>,
+}
+
+fn put<T>(value: &Mutex<Option<T>>, written: T) {
+    *value.lock().unwrap_or_else(PoisonError::into_inner) = Some(written);
 }
 
 /// Sessions, and how many there would be without the limit.
@@ -108,32 +112,54 @@ impl Store {
         result.ok_or(Error::Closed)
     }
 
-    /// Reads, decides and writes in one transaction. The closure runs on the writer's thread; what it returns is handed
-    /// over after the commit. If it fails or panics, nothing of it is kept.
+    /// Reads, decides and writes in one transaction. The closure runs where the writer is driven, which is its own thread or
+    /// that of somebody who waits; what it returns is handed over after the commit. If it fails or panics, nothing of it is
+    /// kept.
     pub fn write<T: Send + 'static>(
         &self,
         durability: Durability,
         write: impl FnOnce(&mut dyn Transaction) -> Result<T, Error> + Send + 'static,
     ) -> Pending<T> {
+        self.queue(durability, |value| {
+            Job::Once(Box::new(move |tx| {
+                let written = write(tx)?;
+                put(&value, written);
+                Ok(())
+            }))
+        })
+    }
+
+    /// The same with a closure that may run more than once: what it did is undone then, and what its last run returns is
+    /// handed over. Many such writes at once cost less than many of the other kind.
+    pub fn write_again<T: Send + 'static>(
+        &self,
+        durability: Durability,
+        mut write: impl FnMut(&mut dyn Transaction) -> Result<T, Error> + Send + 'static,
+    ) -> Pending<T> {
+        self.queue(durability, |value| {
+            Job::Again(Box::new(move |tx| {
+                let written = write(tx)?;
+                put(&value, written);
+                Ok(())
+            }))
+        })
+    }
+
+    fn queue<T: Send + 'static>(&self, durability: Durability, job: impl FnOnce(Arc<Mutex<Option<T>>>) -> Job) -> Pending<T> {
         let value = Arc::new(Mutex::new(None));
         let (settle, pending) = Pending::new(Arc::clone(&value), Arc::downgrade(&self.backend));
-        let job = Box::new(move |tx: &mut dyn Transaction| {
-            let written = write(tx)?;
-            *value.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(written);
-            Ok(())
-        });
-        self.backend.write(durability, job, settle);
+        self.backend.write(durability, job(value), settle);
         pending
     }
 
     /// Records events of one session: all or none. `expect` speaks of the log before the first.
     pub fn append(&self, session: &str, expect: Expect, events: Vec<NewEvent>, durability: Durability) -> Pending<Vec<Recorded>> {
         let session = session.to_owned();
-        self.write(durability, move |tx| {
+        self.write_again(durability, move |tx| {
             let mut expect = expect;
             let mut recorded = Vec::with_capacity(events.len());
-            for event in events {
-                recorded.push(tx.append(&session, std::mem::replace(&mut expect, Expect::Any), event)?);
+            for event in &events {
+                recorded.push(tx.append_kept(&session, std::mem::replace(&mut expect, Expect::Any), event)?);
             }
             Ok(recorded)
         })

@@ -179,11 +179,16 @@ impl<'a> Object<'a> {
         out.push('}');
     }
 
+    /// The bytes that its text has at most.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.entries.iter().map(|e| e.key.len() + e.value.as_str().len() + 4).sum::<usize>() + 2
+    }
+
     /// The object's text.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let size = self.entries.iter().map(|e| e.key.len() + e.value.as_str().len() + 4).sum::<usize>();
-        let mut out = String::with_capacity(size + 2);
+        let mut out = String::with_capacity(self.size());
         self.write(&mut out);
         out
     }

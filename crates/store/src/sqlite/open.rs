@@ -187,6 +187,8 @@ pub(super) fn writer(path: &Path) -> Result<Connection, Error> {
         db.busy_timeout(Duration::ZERO)?;
         // Deleting a session must take its messages and parts along.
         db.pragma_update(None, "foreign_keys", true)?;
+        // What a savepoint may need is kept in memory; else a job that changes more than 64 KB of pages writes them to a file.
+        db.pragma_update(None, "temp_store", "MEMORY")?;
         // The log is moved beside the commits, not inside them (see `checkpoint.rs`).
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
         common(&db)

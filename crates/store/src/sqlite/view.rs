@@ -39,8 +39,15 @@ impl<'c> View<'c> {
     }
 
     /// The writer's view: its appends empty what they supersede, and it knows what others removed.
-    pub(super) fn writing(db: &'c Connection, file: &'c File, superseded: Option<&'c mut Cache>, removed: &'c Removed) -> Self {
-        View { superseded, removed: Some(removed), ..View::new(db, file) }
+    /// What it appends goes behind what the jobs before it appended.
+    pub(super) fn writing(
+        db: &'c Connection,
+        file: &'c File,
+        superseded: Option<&'c mut Cache>,
+        removed: &'c Removed,
+        appended: Vec<Appended>,
+    ) -> Self {
+        View { superseded, removed: Some(removed), appended, ..View::new(db, file) }
     }
 
     /// Whether this view's writes must not be kept.
@@ -48,7 +55,7 @@ impl<'c> View<'c> {
         self.spoilt
     }
 
-    /// What this view appended, in order.
+    /// What this view and those before it appended, in order.
     pub(super) fn into_appended(self) -> Vec<Appended> {
         self.appended
     }
@@ -201,10 +208,11 @@ impl Snapshot for View<'_> {
 impl Transaction for View<'_> {
     /// Reference-storage 3.2: the number, the projection, the sequence, the event; whatever fails, the job's savepoint takes
     /// all of it back and no number is used.
-    fn append(&mut self, session: &str, expect: Expect, event: NewEvent) -> Result<Recorded, Error> {
-        let last = match &self.last {
-            Some((log, last)) if log == session => Some(*last),
-            _ => self.sequence(session)?,
+    fn append_kept(&mut self, session: &str, expect: Expect, event: &NewEvent) -> Result<Recorded, Error> {
+        let known = self.last.as_ref().filter(|(log, _)| log == session).map(|(_, last)| *last);
+        let last = match known.or_else(|| self.superseded.as_ref()?.last(session)) {
+            Some(last) => Some(last),
+            None => self.sequence(session)?,
         };
         if !expect.holds(last) {
             return Err(Error::Conflict { session: session.to_owned(), expected: expect.to_string(), found: last });
@@ -218,18 +226,18 @@ impl Transaction for View<'_> {
         if let Some(cache) = &mut self.superseded {
             cache.catch_up(self.db, session, last).map_err(failed)?;
         }
-        let recorded = self.record(session, seq, &event, &data)?;
+        let recorded = self.record(session, last, event, &data)?;
         let rowid = self.db.last_insert_rowid();
         if let Some(cache) = &mut self.superseded {
             let step = Step::of(session, &event.kind, &data);
-            cache.appended(self.db, session, (seq, &event.id), step).map_err(failed)?;
+            cache.appended(self.db, session, (rowid, seq, &event.id), step).map_err(failed)?;
         }
         self.spoilt = before;
         match &mut self.last {
             Some((log, last)) if log == session => *last = seq,
             other => *other = Some((session.to_owned(), seq)),
         }
-        self.remember(session, &event, seq, rowid);
+        self.remember(session, event, seq, rowid);
         Ok(recorded)
     }
 
@@ -239,6 +247,9 @@ impl Transaction for View<'_> {
 
     fn erase_log(&mut self, session: &str, bytes: u64) -> Result<bool, Error> {
         self.last = None;
+        if let Some(cache) = &mut self.superseded {
+            cache.forget(session);
+        }
         erase::erase(self.db, session, bytes).map_err(self.failed())
     }
 
@@ -284,18 +295,20 @@ impl View<'_> {
         self.appended.push(appended);
     }
 
-    fn record(&self, session: &str, seq: i64, event: &NewEvent, data: &Object<'_>) -> Result<Recorded, Error> {
+    fn record(&self, session: &str, last: Option<i64>, event: &NewEvent, data: &Object<'_>) -> Result<Recorded, Error> {
         // The time written into rows is the event's own, not a second look at the clock: replaying gives the same rows.
         let now = id::now_ms();
         let at = id::time_near(&event.id, now).unwrap_or(now);
         project::project(&project::Context { db: self.db, file: self.file, session, at }, &event.kind, data)?;
 
         let failed = self.failed();
+        let seq = last.map_or(0, |last| last + 1);
         self.db
-            .prepare_cached(
-                "INSERT INTO event_sequence (aggregate_id, seq) VALUES (?1, ?2)
-                 ON CONFLICT (aggregate_id) DO UPDATE SET seq = excluded.seq",
-            )
+            .prepare_cached(match last {
+                // Cheaper than asking whether it is there, and it is.
+                Some(_) => "UPDATE event_sequence SET seq = ?2 WHERE aggregate_id = ?1",
+                None => "INSERT INTO event_sequence (aggregate_id, seq) VALUES (?1, ?2)",
+            })
             .and_then(|mut s| s.execute(params![session, seq]))
             .map_err(&failed)?;
         let stored = self

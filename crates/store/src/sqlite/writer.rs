@@ -1,11 +1,13 @@
 //! The writer: one connection, waiting jobs committed as a group.
 //!
 //! A commit that must survive a loss of power costs a wait for the disk, whatever is in it. So whoever drives the writer takes
-//! what is waiting, gives each job a savepoint of its own inside one transaction, and commits once. A job that fails or panics
-//! is undone alone. Nobody hears of success before the commit.
+//! what is waiting, runs it in one transaction, and commits once (`writer/group.rs`). A job that fails or panics is undone
+//! alone. Nobody hears of success before the commit.
 //!
 //! A thread drives it (`queue.rs`), and so does a caller that waits for its write while nobody else does: handing one small job
 //! to a thread and its result back costs as much as the job.
+
+mod group;
 
 use super::checkpoint::{Bounds, Log};
 use super::errno::explained;
@@ -14,15 +16,12 @@ use super::queue::{Item, Queue};
 use super::removed::Removed;
 use super::side::Side;
 use super::supersede::Cache;
-use super::view::View;
-use super::watcher::{data_version, one_view};
+use super::watcher::data_version;
 use super::{File, Options, error, open};
-use crate::backend::{Durability, Job, Settle, Snapshot};
+use crate::backend::{Durability, Job, Settle};
 use crate::error::Error;
-use crate::log::{Appended, Commit, Listener};
+use crate::log::Listener;
 use rusqlite::{Connection, ErrorCode};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -73,6 +72,7 @@ impl Writer {
             foreign: true,
             superseded: options.empty_superseded.then(Cache::default),
             removed: Removed::default(),
+            careful: false,
         };
         let queue = Arc::new(Queue::new(driver));
         let thread = super::queue::Thread::start(&queue).map_err(|source| Error::Io { file: path, source })?;
@@ -115,10 +115,9 @@ pub(super) struct Driver {
     superseded: Option<Cache>,
     /// What others removed.
     removed: Removed,
+    /// The next group's jobs get a savepoint each: one of the last group's failed without.
+    careful: bool,
 }
-
-/// What became of a job inside the open transaction.
-type Outcome = (Settle, Result<(), Error>);
 
 impl Driver {
     /// Commits what waits, as a group; gives back what it did not get to.
@@ -128,48 +127,6 @@ impl Driver {
         // What came during a rest goes along.
         more.take(&mut waiting, GROUP);
         self.group(waiting)
-    }
-
-    /// Commits some of the waiting jobs; gives back those it did not get to.
-    fn group(&mut self, waiting: Vec<Item>) -> Vec<Item> {
-        let durability = waiting.iter().map(|item| item.durability).max().unwrap_or(Durability::Power);
-        let mut waiting = match self.begin(waiting, durability) {
-            Ok(waiting) => waiting.into_iter(),
-            Err(nobody_left) => return nobody_left,
-        };
-        let begun = Instant::now();
-        if let Some(cache) = &mut self.superseded {
-            cache.group_begun(&self.db);
-        }
-        let mut done: Vec<Outcome> = Vec::new();
-        let mut appended: Vec<Appended> = Vec::new();
-        for item in waiting.by_ref() {
-            let result = self.one(item.job).map(|events| appended.extend(events));
-            if let Some(cache) = &mut self.superseded {
-                cache.job_done(result.is_ok());
-            }
-            done.push((item.settle, result));
-            if self.db.is_autocommit() {
-                // A failure such as a full disk makes SQLite undo the whole transaction: the neighbours' work is gone too.
-                let cause = done.last().and_then(|(_, r)| r.as_ref().err()).map(ToString::to_string).unwrap_or_default();
-                for (_, result) in done.iter_mut().filter(|(_, r)| r.is_ok()) {
-                    *result = Err(Error::RolledBack { cause: cause.clone() });
-                }
-                break;
-            }
-            if begun.elapsed() > HOLD {
-                break;
-            }
-        }
-        let committed = self.end(&mut done, appended);
-        self.pace.released(&*self.world);
-        if let Some(cache) = &mut self.superseded {
-            cache.group_done(committed);
-        }
-        for (settle, result) in done {
-            settle(result);
-        }
-        waiting.collect()
     }
 
     /// Takes the write lock. Jobs whose patience ends meanwhile are told so; `Err` if none is left.
@@ -214,115 +171,20 @@ impl Driver {
             self.synchronous = Some(durability);
         }
         run(&self.db, "BEGIN IMMEDIATE")?;
-        if self.listener.get().is_some() {
-            // A failure here says nothing about the write: then others are taken to have been here.
-            let version = data_version(&self.db).ok();
-            let foreign = version.is_none() || self.version != version;
-            self.foreign |= foreign;
-            self.version = version;
-            if foreign {
-                self.removed.doubt();
-            }
-        } else {
+        // A failure here says nothing about the write: then others are taken to have been here.
+        let version = data_version(&self.db).ok();
+        if version.is_none() || self.version != version {
+            self.foreign = true;
             self.removed.doubt();
         }
+        self.version = version;
         Ok(())
-    }
-
-    /// One job in a savepoint of its own.
-    fn one(&mut self, job: Job) -> Result<Vec<Appended>, Error> {
-        let failed = |e: rusqlite::Error| error(&self.file.path, &e);
-        run(&self.db, "SAVEPOINT job").map_err(failed)?;
-        let mut view = View::writing(&self.db, &self.file, self.superseded.as_mut(), &self.removed);
-        let result = catch_unwind(AssertUnwindSafe(|| job(&mut view)))
-            .unwrap_or_else(|panic| Err(Error::Panicked { message: panic_text(&*panic) }));
-        let result = match result {
-            Ok(()) if view.is_spoilt() => Err(Error::RolledBack { cause: "one of its appends failed".to_owned() }),
-            result => result.map(|()| view.into_appended()).map_err(|failure| explained(&self.db, failure)),
-        };
-        if result.is_err() {
-            self.removed.undone();
-        }
-        if result.is_err() && !self.db.is_autocommit() {
-            run(&self.db, "ROLLBACK TO job").map_err(failed)?;
-        }
-        if !self.db.is_autocommit() {
-            run(&self.db, "RELEASE job").map_err(failed)?;
-        }
-        result
-    }
-
-    /// Commits, unless nothing is worth it; says whether it did. A failed commit fails every job that had succeeded.
-    fn end(&mut self, done: &mut [Outcome], appended: Vec<Appended>) -> bool {
-        if self.db.is_autocommit() {
-            return false;
-        }
-        if done.iter().all(|(_, result)| result.is_err()) {
-            self.undo();
-            return false;
-        }
-        let listener = Arc::clone(&self.listener);
-        match listener.get().filter(|_| !appended.is_empty()) {
-            None => {
-                self.commit(done);
-            }
-            Some(listener) => {
-                let foreign = std::mem::replace(&mut self.foreign, false);
-                listener.commit(&mut Group { driver: self, done }, appended, foreign);
-            }
-        }
-        // A failed commit has failed them all.
-        done.iter().any(|(_, result)| result.is_ok())
-    }
-
-    fn commit(&mut self, done: &mut [Outcome]) -> bool {
-        let Err(failure) = run(&self.db, "COMMIT") else {
-            self.log.committed();
-            return true;
-        };
-        // Asked once for each, before anything else is tried.
-        for (_, result) in done.iter_mut().filter(|(_, result)| result.is_ok()) {
-            *result = Err(explained(&self.db, error(&self.file.path, &failure)));
-        }
-        self.undo();
-        // The listener did not hear of what came before this group either.
-        self.foreign = true;
-        false
-    }
-
-    fn undo(&mut self) {
-        self.removed.undone();
-        if !self.db.is_autocommit() {
-            // Nothing better is left if this fails too: the next BEGIN will say so to its jobs.
-            self.db.execute_batch("ROLLBACK").ok();
-        }
-    }
-}
-
-/// A group whose jobs are done, ready for its commit.
-struct Group<'t> {
-    driver: &'t mut Driver,
-    done: &'t mut [Outcome],
-}
-
-impl Commit for Group<'_> {
-    fn commit(&mut self) -> bool {
-        self.driver.commit(self.done)
-    }
-
-    fn read(&mut self, look: &mut dyn FnMut(&dyn Snapshot) -> Result<(), Error>) -> Result<(), Error> {
-        one_view(&self.driver.db, &self.driver.file, look)
     }
 }
 
 /// A statement that is said again and again.
 fn run(db: &Connection, sql: &str) -> rusqlite::Result<()> {
     db.prepare_cached(sql)?.execute([]).map(drop)
-}
-
-fn panic_text(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 #[cfg(test)]
@@ -375,7 +237,7 @@ mod tests {
             Writer::start_in(Arc::new(file), Options::default(), Bounds::default(), Box::new(world), Arc::default()).unwrap();
         for _ in 0..500 {
             let (tell, told) = channel();
-            writer.queue(Durability::Process, Box::new(|_| Ok(())), Box::new(move |result| tell.send(result).unwrap()));
+            writer.queue(Durability::Process, Job::Once(Box::new(|_| Ok(()))), Box::new(move |result| tell.send(result).unwrap()));
             // One transaction a job.
             told.recv().unwrap().unwrap();
         }

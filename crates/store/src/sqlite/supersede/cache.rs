@@ -5,7 +5,7 @@
 //! stays than had to (`compact` finds those). All bounds below cost no more than that either.
 
 use super::step::Carries;
-use super::{NOBODY, Step, empty};
+use super::{NOBODY, Place, Step, empty};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::{HashMap, HashSet};
 
@@ -21,10 +21,10 @@ const BEHIND_BYTES: i64 = 4 << 20;
 
 /// Where the snapshots of one message or part stand.
 struct Span {
-    /// The number of the first one since it was last removed, and of the newest, with its event's id.
+    /// The number of the first one since it was last removed.
     first: i64,
-    last: i64,
-    event: String,
+    /// Where the newest one stands.
+    last: Place,
     /// The message of a part.
     message: Option<String>,
     /// Nothing of it may be emptied.
@@ -33,8 +33,7 @@ struct Span {
 }
 
 struct Update {
-    seq: i64,
-    event: String,
+    at: Place,
     carries: Carries,
 }
 
@@ -55,8 +54,7 @@ struct Known {
 
 /// A superseded event.
 struct Superseded {
-    seq: i64,
-    event: String,
+    at: Place,
     kind: &'static str,
 }
 
@@ -75,15 +73,25 @@ pub(in crate::sqlite) struct Cache {
 
 impl Cache {
     /// A transaction was begun: if others have committed since the last one, what is known of each session is looked at before
-    /// it is used. Numbers alone do not tell: a log may have been erased and have grown again to the same length.
-    pub(in crate::sqlite) fn group_begun(&mut self, db: &Connection) {
-        let version = db.prepare_cached("PRAGMA data_version").and_then(|mut s| s.query_row([], |row| row.get(0)));
+    /// it is used. Numbers alone do not tell: a log may have been erased and have grown again to the same length. `version` is
+    /// what SQLite calls the file's version; nothing if it could not be had.
+    pub(in crate::sqlite) fn group_begun(&mut self, version: Option<i64>) {
         // A version that cannot be had is a reason to look too.
-        let version = version.ok();
         if version.is_none() || self.version != version {
             self.epoch += 1;
             self.version = version;
         }
+    }
+
+    /// The number of the last event of a session's log, if it is known and nobody else has committed since.
+    pub(in crate::sqlite) fn last(&self, session: &str) -> Option<i64> {
+        let known = self.sessions.get(session).filter(|known| known.epoch == self.epoch)?;
+        (known.seq >= 0).then_some(known.seq)
+    }
+
+    /// The running job erases something of a session's log.
+    pub(in crate::sqlite) fn forget(&mut self, session: &str) {
+        self.sessions.remove(session);
     }
 
     /// Before an append: takes notice of what other processes wrote since. `last` is the log's newest number.
@@ -118,19 +126,19 @@ impl Cache {
         &mut self,
         db: &Connection,
         session: &str,
-        (seq, event): (i64, &str),
+        (rowid, seq, event): (i64, i64, &str),
         step: Step,
     ) -> rusqlite::Result<()> {
         let Some(known) = self.sessions.get_mut(session) else { return Ok(()) };
         if !self.job.contains(session) {
             self.job.insert(session.to_owned());
         }
-        let superseded = known.take(seq, event, step);
+        let superseded = known.take(Place { rowid, seq, event: event.to_owned() }, step);
         if known.blocked {
             return Ok(());
         }
         for old in superseded {
-            if !empty(db, session, old.seq, &old.event, old.kind)? {
+            if !empty(db, session, &old.at, old.kind)? {
                 // Not the log this was learned from.
                 self.sessions.remove(session);
                 break;
@@ -193,7 +201,7 @@ impl Known {
             return Ok(false);
         }
         let mut statement = db.prepare_cached(
-            "SELECT seq, id, type, octet_length(data), data FROM event WHERE aggregate_id = ?1 AND seq > ?2 ORDER BY seq",
+            "SELECT seq, id, type, octet_length(data), data, rowid FROM event WHERE aggregate_id = ?1 AND seq > ?2 ORDER BY seq",
         )?;
         let mut rows = statement.query(params![session, self.seq])?;
         let mut bytes = 0;
@@ -206,20 +214,21 @@ impl Known {
             let data = super::super::value::bytes(row.get_ref(4)?);
             let kind = super::super::value::text(row.get_ref(2)?);
             // What others superseded stays: theirs is `compact`'s to empty.
-            self.take(seq, &event, Step::of_bytes(session, &kind, &data).unwrap_or(Step::Unknown));
+            let at = Place { rowid: row.get(5)?, seq, event };
+            self.take(at, Step::of_bytes(session, &kind, &data).unwrap_or(Step::Unknown));
         }
         Ok(self.seq == last)
     }
 
     /// Takes notice of one more event; gives what it superseded.
-    fn take(&mut self, seq: i64, event: &str, step: Step) -> Vec<Superseded> {
-        self.seq = seq;
-        event.clone_into(&mut self.event);
+    fn take(&mut self, at: Place, step: Step) -> Vec<Superseded> {
+        self.seq = at.seq;
+        at.event.clone_into(&mut self.event);
         match step {
-            Step::Message { id } => snapshot(&mut self.messages, id, None, false, seq, event, "message.updated.1"),
+            Step::Message { id } => snapshot(&mut self.messages, id, None, false, at, "message.updated.1"),
             Step::Part { id, message, finish } => {
                 self.blocked |= id == NOBODY;
-                snapshot(&mut self.parts, id, Some(message), finish, seq, event, "message.part.updated.1")
+                snapshot(&mut self.parts, id, Some(message), finish, at, "message.part.updated.1")
             }
             Step::MessageRemoved { id } => {
                 self.messages.remove(&id);
@@ -230,7 +239,7 @@ impl Known {
                 self.parts.remove(&id);
                 Vec::new()
             }
-            Step::Session(carries) => self.updated(seq, event, carries),
+            Step::Session(carries) => self.updated(at, carries),
             Step::Boundary | Step::Unknown => {
                 self.messages.clear();
                 self.parts.clear();
@@ -241,14 +250,14 @@ impl Known {
         }
     }
 
-    fn updated(&mut self, seq: i64, event: &str, carries: Carries) -> Vec<Superseded> {
+    fn updated(&mut self, at: Place, carries: Carries) -> Vec<Superseded> {
         let (covered, mut kept): (Vec<_>, Vec<_>) = self.updates.drain(..).partition(|old| carries.covers(old.carries));
         if kept.len() >= UPDATES {
             kept.remove(0);
         }
-        kept.push(Update { seq, event: event.to_owned(), carries });
+        kept.push(Update { at, carries });
         self.updates = kept;
-        covered.into_iter().map(|old| Superseded { seq: old.seq, event: old.event, kind: "session.updated.1" }).collect()
+        covered.into_iter().map(|old| Superseded { at: old.at, kind: "session.updated.1" }).collect()
     }
 }
 
@@ -266,26 +275,21 @@ fn snapshot(
     id: String,
     message: Option<String>,
     finish: bool,
-    seq: i64,
-    event: &str,
+    at: Place,
     kind: &'static str,
 ) -> Vec<Superseded> {
     // An event's number is as good a clock as any.
-    let used = seq.unsigned_abs();
+    let used = at.seq.unsigned_abs();
     if let Some(span) = spans.get_mut(&id) {
         // A part named under another message: the rows follow the first one, so nothing here is sure any more.
         span.never |= finish || span.message != message;
         span.used = used;
-        let old = Superseded {
-            seq: std::mem::replace(&mut span.last, seq),
-            event: std::mem::replace(&mut span.event, event.to_owned()),
-            kind,
-        };
-        return if old.seq == span.first || span.never { Vec::new() } else { vec![old] };
+        let old = Superseded { at: std::mem::replace(&mut span.last, at), kind };
+        return if old.at.seq == span.first || span.never { Vec::new() } else { vec![old] };
     }
     if spans.len() >= IDS {
         drop_older_half(spans, |span| span.used);
     }
-    spans.insert(id, Span { first: seq, last: seq, event: event.to_owned(), message, never: finish, used });
+    spans.insert(id, Span { first: at.seq, last: at, message, never: finish, used });
     Vec::new()
 }

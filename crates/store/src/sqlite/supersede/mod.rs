@@ -33,11 +33,21 @@ pub(super) fn emptied(session: &str) -> String {
     format!(r#"{{"sessionID":{},"messageID":"msg_","partID":"{NOBODY}"}}"#, Json::text(session))
 }
 
+/// Where an event stands.
+pub(super) struct Place {
+    /// its row, as it was when it was written: others may have packed the file since
+    rowid: i64,
+    seq: i64,
+    event: String,
+}
+
 /// Empties one event; false if the log does not hold it (any more), or holds it as something else.
-pub(super) fn empty(db: &Connection, session: &str, seq: i64, id: &str, kind: &str) -> rusqlite::Result<bool> {
-    // The id as well as the number: a log that was erased and grew again has other events under the same numbers.
+fn empty(db: &Connection, session: &str, at: &Place, kind: &str) -> rusqlite::Result<bool> {
+    // All of it is compared: a log that was erased and grew again has other events under the same numbers, and in the same rows.
     let changed = db
-        .prepare_cached("UPDATE event SET type = ?1, data = ?2 WHERE aggregate_id = ?3 AND seq = ?4 AND id = ?5 AND type = ?6")?
-        .execute(params![EMPTIED, emptied(session), session, seq, id, kind])?;
+        .prepare_cached(
+            "UPDATE event SET type = ?1, data = ?2 WHERE rowid = ?3 AND +id = ?4 AND +aggregate_id = ?5 AND +seq = ?6 AND +type = ?7",
+        )?
+        .execute(params![EMPTIED, emptied(session), at.rowid, at.event, session, at.seq, kind])?;
     Ok(changed == 1)
 }
