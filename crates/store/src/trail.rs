@@ -11,6 +11,7 @@ use crate::backend::Snapshot;
 use crate::error::Error;
 use crate::position::Position;
 use kept::Kept;
+use older::Older;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) struct Trail {
     first: u64,
     /// The newest forgotten event of each of the sessions forgotten last, oldest first. A log is erased from its beginning,
     /// so a session none of whose events is newer than these has nothing left once this one is gone.
-    older: VecDeque<Step>,
+    older: Older,
     /// What is no event of the log, each with the number of events before it.
     notices: VecDeque<(u64, Step)>,
     first_notice: u64,
@@ -98,7 +99,7 @@ impl Trail {
             length,
             events: VecDeque::new(),
             first: 0,
-            older: VecDeque::new(),
+            older: Older::default(),
             notices: VecDeque::new(),
             first_notice: 0,
             begun: false,
@@ -145,12 +146,7 @@ impl Trail {
             && let Some(step) = self.events.pop_front()
         {
             self.first += 1;
-            self.older.retain(|older| older.session != step.session);
-            self.older.push_back(step);
-            if self.older.len() > SESSIONS {
-                self.older.pop_front();
-                self.from_start = false;
-            }
+            self.from_start &= !self.older.push(step, SESSIONS);
         }
     }
 
@@ -227,7 +223,7 @@ impl Trail {
     pub(crate) fn back_from(&self, events: u64) -> Option<Back> {
         let count = usize::try_from(events.checked_sub(self.first)?).ok()?;
         let ring = self.events.iter().take(count).rev();
-        let steps = ring.chain(self.older.iter().rev()).map(|step| (step.rowid, Arc::clone(&step.id))).collect();
+        let steps = ring.chain(self.older.steps().rev()).map(|step| (step.rowid, Arc::clone(&step.id))).collect();
         Some(Back { steps, from_start: self.from_start })
     }
 
@@ -278,7 +274,7 @@ impl Trail {
 
     /// The sessions of which something is remembered, and that are not known to be deleted.
     pub(crate) fn sessions(&self) -> Vec<Arc<str>> {
-        let mut sessions: Vec<_> = self.events.iter().chain(&self.older).map(|step| Arc::clone(&step.session)).collect();
+        let mut sessions: Vec<_> = self.events.iter().chain(self.older.steps()).map(|step| Arc::clone(&step.session)).collect();
         sessions.sort_unstable();
         sessions.dedup();
         sessions.retain(|session| !self.is_deleted(session));
@@ -319,6 +315,7 @@ pub(crate) fn is_living(view: &dyn Snapshot, rowid: i64, id: &str) -> Result<boo
 }
 
 pub(crate) mod kept;
+mod older;
 
 #[cfg(test)]
 mod tests;
