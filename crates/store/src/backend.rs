@@ -248,13 +248,19 @@ pub trait Transaction: Snapshot {
     fn put_beside(&mut self, session: &str, beside: &crate::legacy::Beside) -> Result<(u64, bool), Error>;
 }
 
+/// Code that runs once inside the writer's transaction.
+pub type Once = Box<dyn FnOnce(&mut dyn Transaction) -> Result<(), Error> + Send>;
+
+/// Code that may run several times, each in a transaction of its own.
+pub type Again = Box<dyn FnMut(&mut dyn Transaction) -> Result<(), Error> + Send>;
+
 /// One caller's code, run inside the writer's transaction.
 pub enum Job {
     /// Runs once.
-    Once(Box<dyn FnOnce(&mut dyn Transaction) -> Result<(), Error> + Send>),
+    Once(Once),
     /// May be run again after it has succeeded: what it did is undone then, and the record may be another one meanwhile. Only
     /// its last run counts. Such jobs cost a group less.
-    Again(Box<dyn FnMut(&mut dyn Transaction) -> Result<(), Error> + Send>),
+    Again(Again),
 }
 
 impl std::fmt::Debug for Job {

@@ -303,14 +303,21 @@ impl View<'_> {
 
         let failed = self.failed();
         let seq = last.map_or(0, |last| last + 1);
-        self.db
-            .prepare_cached(match last {
-                // Cheaper than asking whether it is there, and it is.
-                Some(_) => "UPDATE event_sequence SET seq = ?2 WHERE aggregate_id = ?1",
-                None => "INSERT INTO event_sequence (aggregate_id, seq) VALUES (?1, ?2)",
-            })
-            .and_then(|mut s| s.execute(params![session, seq]))
-            .map_err(&failed)?;
+        let updated = match last {
+            // Cheaper than asking whether it is there, and it is.
+            Some(_) => self
+                .db
+                .prepare_cached("UPDATE event_sequence SET seq = ?2 WHERE aggregate_id = ?1")
+                .and_then(|mut s| s.execute(params![session, seq]))
+                .map_err(&failed)?,
+            None => 0,
+        };
+        if updated == 0 {
+            self.db
+                .prepare_cached("INSERT INTO event_sequence (aggregate_id, seq) VALUES (?1, ?2)")
+                .and_then(|mut s| s.execute(params![session, seq]))
+                .map_err(&failed)?;
+        }
         let stored = self
             .db
             .prepare_cached("INSERT INTO event (id, aggregate_id, seq, type, data) VALUES (?1, ?2, ?3, ?4, ?5)")

@@ -1,6 +1,7 @@
 //! Waiting jobs share a commit and nothing else (design G2).
 
 use super::support::{Room, THEN, begin, check_log, event, everything, info, int, message, open, raw, user};
+use annalist_store::backend::Transaction;
 use annalist_store::{Durability, Error, Expect, NewEvent, Store};
 use rusqlite::Connection;
 use serde_json::json;
@@ -87,6 +88,54 @@ fn one_bad_group() -> bool {
 #[test]
 fn a_failing_and_a_panicking_job_go_alone() {
     assert!((0..20).any(|_| one_bad_group()), "no group was ever formed");
+}
+
+/// A job that may run again and one that fails after it, in one group. Answers how often the first ran, or nothing if no group
+/// was formed.
+fn ran_beside(failing: impl FnOnce(&mut dyn Transaction) -> Result<(), Error> + Send + 'static) -> Option<usize> {
+    let room = Room::new();
+    let (path, store) = room.store("opencode.db");
+    begin(&store, &info("ses_1"));
+    let lock = raw(&path);
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let first = say(&store, "msg_first");
+    let runs = Arc::new(AtomicUsize::new(0));
+    let again = store.write_again(Durability::Process, {
+        let runs = Arc::clone(&runs);
+        move |tx| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            Ok(tx.append_kept("ses_1", Expect::Any, &message(&user("ses_1", "msg_again", &json!(THEN))))?.seq)
+        }
+    });
+    let failing = store.write(Durability::Process, failing);
+    let last = store.write(Durability::Process, {
+        let path = path.clone();
+        move |tx| {
+            tx.append("ses_1", Expect::Any, message(&user("ses_1", "msg_last", &json!(THEN))))?;
+            Ok(!has_message(&raw(&path), "msg_again"))
+        }
+    });
+    lock.execute_batch("COMMIT").unwrap();
+    assert_eq!(first.wait().unwrap()[0].seq, 1);
+    assert_eq!(again.wait().unwrap(), 2, "what the last run returned");
+    assert!(failing.wait().is_err());
+    let in_one = last.wait().unwrap();
+    check_log(&lock);
+    assert_eq!(int(&lock, "SELECT seq FROM event_sequence"), 3);
+    in_one.then(|| runs.load(Ordering::SeqCst))
+}
+
+#[test]
+fn what_is_undone_with_a_neighbour_is_done_again() {
+    let runs = (0..20).find_map(|_| {
+        ran_beside(|tx| {
+            tx.append("ses_1", Expect::Any, message(&user("ses_1", "msg_failing", &json!(THEN))))?;
+            Err(Error::NotFound { what: "Reason", id: "none".into() })
+        })
+    });
+    assert_eq!(runs, Some(2), "undone with its neighbour, and done again");
+    let runs = (0..20).find_map(|_| ran_beside(|tx| tx.append("ses_1", Expect::At(77), plain("ses_1")).map(drop)));
+    assert_eq!(runs, Some(1), "who fails before changing anything costs the others nothing");
 }
 
 #[test]

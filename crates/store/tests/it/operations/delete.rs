@@ -148,7 +148,9 @@ fn children_that_come_meanwhile_go_too() {
         let deleted = std::thread::scope(|scope| {
             let makers = [scope.spawn(|| make(&[&root, &first])), scope.spawn(|| make(&[&root])), scope.spawn(|| make(&[&root]))];
             let deleted = room.store.delete_session(&root).unwrap();
-            makers.map(|maker| maker.join().unwrap());
+            for maker in makers {
+                maker.join().unwrap();
+            }
             deleted.sessions
         });
         assert_eq!(deleted.last(), Some(&root));
