@@ -14,6 +14,7 @@ use crate::row::TodoRow;
 use crate::sqlite::{Create, Migrated, Options, Sqlite};
 use crate::tombs::Tombs;
 use crate::transcript::{self, Page, WithParts};
+use crate::watch::Last;
 use annalist_schema::Session;
 use std::io::Write;
 use std::path::Path;
@@ -25,6 +26,8 @@ pub struct Store {
     backend: Arc<dyn Backend>,
     tombs: Arc<Tombs>,
     pub(crate) live: Arc<Live>,
+    /// Behind the others: what they hold is let go of when this is.
+    _last: Arc<Last>,
 }
 
 fn put<T>(value: &Mutex<Option<T>>, written: T) {
@@ -71,7 +74,8 @@ impl Store {
     #[must_use]
     pub fn on(backend: Arc<dyn Backend>) -> Self {
         let live = Live::new(Arc::clone(&backend));
-        Store { backend, tombs: Arc::default(), live }
+        let last = Last::of(&live);
+        Store { backend, tombs: Arc::default(), live, _last: last }
     }
 
     pub(crate) fn tombs(&self) -> Arc<Tombs> {
