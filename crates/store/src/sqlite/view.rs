@@ -206,8 +206,8 @@ impl Snapshot for View<'_> {
 }
 
 impl Transaction for View<'_> {
-    /// Reference-storage 3.2: the number, the projection, the sequence, the event; whatever fails, the job's savepoint takes
-    /// all of it back and no number is used.
+    /// Reference-storage 3.2: the number, the projection, the sequence, the event; whatever fails, the writer takes
+    /// all of the job back and no number is used.
     fn append_kept(&mut self, session: &str, expect: Expect, event: &NewEvent) -> Result<Recorded, Error> {
         let known = self.last.as_ref().filter(|(log, _)| log == session).map(|(_, last)| *last);
         let last = match known.or_else(|| self.superseded.as_ref()?.last(session)) {

@@ -147,7 +147,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The job ended; without `kept` its savepoint was rolled back.
+    /// The job ended; without `kept` it was undone.
     pub(in crate::sqlite) fn job_done(&mut self, kept: bool) {
         for session in self.job.drain() {
             if kept {
